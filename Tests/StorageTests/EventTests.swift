@@ -672,6 +672,45 @@ struct EventTests {
     }
 
     @Test(
+        "that refund a purchase are credited with it and not before, whatever else they name",
+        arguments: backends
+    )
+    func refundsFollow(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        @Sendable func refund(_ id: String, install: UInt64, of purchase: String) throws -> AppEvent {
+            try Self.event(id, "refund", install: install, money: (-400, "EUR"), purchase: purchase)
+        }
+        try await test.run { session in
+            try await Self.match(session, install: 7)
+            let early = try refund("r1", install: 7, of: "p")
+            _ = try await session.record(Self.batch([early], isVerified: true))
+            let events = try [
+                Self.event("p", user: 5, money: (1000, "EUR")), refund("r2", install: 7, of: "p"),
+                refund("r3", install: 8, of: "p"), refund("r4", install: 7, of: "none"),
+            ]
+            _ = try await session.record(Self.batch(events, isVerified: true))
+            try await Self.match(session, install: 8, fingerprint: 2, campaign: "OTHER")
+        }
+        func campaigns() async throws -> [String: String?] {
+            let rows = try await Self.exported(test).map { ($0["event_id"] ?? "", $0["campaign"]) }
+            return Dictionary(rows) { first, _ in first }
+        }
+        #expect(try await campaigns() == ["r1": nil, "p": nil, "r2": nil, "r3": nil, "r4": nil])
+        #expect(try await Self.counted(test).byCampaign.allSatisfy { $0.sums.eventCount == 0 })
+        let link = try Self.event("e", "open", install: 7, user: 5)
+        _ = try await test.run { try await $0.record(Self.batch([link], isVerified: true)) }
+        let summer: String? = "SUMMER25"
+        #expect(
+            try await campaigns()
+                == ["r1": summer, "p": summer, "r2": summer, "r3": summer, "r4": nil, "e": summer]
+        )
+        let report = try await Self.counted(test)
+        #expect(report.totals.revenue.map(\.verified) == [-600])
+        let campaign = try #require(report.byCampaign.first { $0.sums.eventCount > 0 })
+        #expect(campaign.sums.eventCount == 5 && campaign.sums.revenue.map(\.verified) == [-200])
+    }
+
+    @Test(
         "that refund a purchase are credited if another server gets the purchase at the same time",
         arguments: backends
     )

@@ -118,7 +118,7 @@ extension PostgreSQLReader: EventRows {
     }
 
     private static let waiting: PreparedStatement = """
-        \(selectEvents) WHERE scope = $1 AND click IS NULL
+        \(selectEvents) WHERE scope = $1 AND click IS NULL AND purchase IS NULL
         AND (install = ANY ($2) OR user_hash = ANY ($3) OR named_click = ANY ($4)) ORDER BY number LIMIT $5
         """
     private static let ofSubjects: PreparedStatement = """

@@ -145,7 +145,7 @@ extension SQLiteReader: EventRows {
 
     private static func selects(_ column: StaticString) -> (waiting: SQL, all: SQL) {
         (
-            "\(selectEvents) WHERE scope = ?1 AND \(column) = ?2 AND click IS NULL LIMIT ?3",
+            "\(selectEvents) WHERE scope = ?1 AND \(column) = ?2 AND click IS NULL AND purchase IS NULL LIMIT ?3",
             "\(selectEvents) WHERE scope = ?1 AND \(column) = ?2 LIMIT ?3"
         )
     }

@@ -144,7 +144,7 @@ public struct EventRecord: Record, Equatable, Sendable {
     /// Gives a refund the attribution of its purchase, and the installation, user and click too if the refund names
     /// none.
     mutating func inherit(from purchase: EventRecord) {
-        attribution = attribution ?? purchase.attribution
+        attribution = purchase.attribution
         guard install == nil, user == nil, namedClick == nil else { return }
         (install, user, namedClick) = (purchase.install, purchase.user, purchase.namedClick)
     }

@@ -35,7 +35,8 @@ public protocol EventRows {
     func attributedInstalls(_ subjects: EventSubjects) throws(Failure) -> [AttributedInstall]
     /// Returns events that name the installations, users or clicks, or that are credited to the clicks, oldest first.
     ///
-    /// With `onlyWaiting`, it returns only events that are not credited to a click.
+    /// With `onlyWaiting`, it returns only events that are not credited to a click, and no refunds, which wait for their
+    /// purchase.
     func events(of subjects: EventSubjects, onlyWaiting: Bool, atMost limit: Int) throws(Failure)
         -> [EventRecord]
     /// Returns events that are credited to a click, in any order.
@@ -455,7 +456,8 @@ private struct Credits<Reader: WriterReader> {
         }
     }
 
-    /// Gives an event the attribution of its installation, else of its click, its user or its purchase.
+    /// Gives an event the attribution of its installation, else of its click or its user; a refund gets that of its
+    /// purchase, whatever the refund names.
     ///
     /// - Returns: why the event is rejected as a refund; nil if it is accepted.
     mutating func apply(to record: inout EventRecord, _ event: AppEvent, _ reader: Reader)
@@ -467,7 +469,7 @@ private struct Credits<Reader: WriterReader> {
         let own = event.installs.compactMap { installs[$0] }.first ?? event.click.flatMap { clicks[$0] }
         var link = event.users.compactMap { users[$0] }.first
         let inherited = link.flatMap { record.mayInherit($0) ? $0.attribution : nil }
-        if let found = own ?? inherited, found.mayCredit(eventAt: event.occurredAt) {
+        if event.purchase == nil, let found = own ?? inherited, found.mayCredit(eventAt: event.occurredAt) {
             record.attribution = found
         }
         if let purchase { record.refund(purchase) }
