@@ -247,6 +247,21 @@ struct PrivacyTests {
         #expect(try test.count(.checks) == checks - 1)
     }
 
+    @Test("an erasure reaches the record of a check that another server stores later", arguments: backends)
+    func checkElsewhere(backend: Backend) async throws {
+        let test = try await TestStore(backend) { $0.foreignUpdateMilliseconds = 5000 }
+        let other = try await TestStore(backend, in: test.place)
+        let subject = DataSubject(.fingerprint([Self.fingerprint]), of: test.app)
+        let record = Self.record(.fingerprint)
+        // The record of the check waits in the other server's memory.
+        _ = try await other.run { try await $0.match(.sample(fingerprint: 777_001)) }
+        let erased = try await test.run { try await $0.erase(subject, record).counts.checks }
+        // Showing the data stores the records that wait in memory.
+        let left = try await other.run { try await $0.held(subject).counts.checks }
+        #expect(erased == 1 && left == 0)
+        #expect(try test.count(.checks) == 0)
+    }
+
     @Test("a post that repeats an erased click is a new click", arguments: backends)
     func repeatedPost(backend: Backend) async throws {
         let test = try await TestStore(backend)

@@ -70,6 +70,7 @@ final class TestStore: Sendable {
         // Tests of the time limit set a shorter one. All other tests must not fail on a busy machine.
         configuration.timeLimitMilliseconds = 600_000
         configuration.quietNanoseconds = 0
+        configuration.foreignUpdateMilliseconds = 0
         set(&configuration)
         let isFreshCopy = self.place.isFreshCopy
         database = try self.place.open(configuration)

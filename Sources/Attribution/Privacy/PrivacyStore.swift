@@ -117,7 +117,7 @@ public protocol PrivacyStore {
     ///
     /// The call searches until it finds no row from before the time of the erasure, and also deletes newer rows that it
     /// finds. It does not wait for the end of newer rows, because a value that many people share gets new ones all the
-    /// time.
+    /// time. But it waits some seconds for records of checks that other processes have not stored yet.
     ///
     /// - Parameters:
     ///   - subject: the clicks and checks to delete.

@@ -26,7 +26,8 @@ extension DatabaseSession where Backend.Reader: ReportReader {
         let windows = try loop.directory().policy(of: subject.app)?.windows ?? MethodWindows()
         var found = try await find(subject)
         var erased: [Scope: [Int64]] = [:]
-        repeat {
+        var (hasMore, hasWaited) = (true, false)
+        while hasMore {
             for var slice in Self.slices(of: found, record, windows) {
                 var next: Int64? = slice.position
                 while let position = next {
@@ -42,12 +43,30 @@ extension DatabaseSession where Backend.Reader: ReportReader {
             // One pass finds a limited number of rows. Rows from after the erasure's time do not start another pass: a
             // busy network sends some in each pass.
             found = try await find(subject, erased)
-        } while found.hasRows(through: record.at)
+            hasMore = found.hasRows(through: record.at)
+            guard !hasMore, !hasWaited else { continue }
+            // Another process may have answered a check before the erasure and not stored its record yet. The record has the
+            // time of that process's clock, so the last pass erases rows of any time.
+            hasWaited = true
+            guard let stored = try await findLater(subject, erased) else { continue }
+            (found, hasMore) = (stored, !stored.counts.isEmpty)
+        }
         var end = ErasureSlice(record: record, scopes: found.scopes, windows: windows)
         end.isComplete = true
         try await loop.write(.erase(end))
         record.isLogCleared = try await loop.clearLog()
         return record
+    }
+
+    /// Waits until other processes have stored the records of checks that they have answered, and finds the rows of a
+    /// subject again; returns nil if there are no other processes.
+    private func findLater(_ subject: DataSubject, _ erased: [Scope: [Int64]]) async throws(StoreError)
+        -> SubjectRows?
+    {
+        let pause = loop.state.configuration.foreignUpdateMilliseconds
+        guard pause > 0 else { return nil }
+        do { try await Task.sleep(for: .milliseconds(pause)) } catch { throw .late }
+        return try await find(subject, erased)
     }
 
     public func erasures(atMost limit: Int) async throws(StoreError) -> [Erasure] {

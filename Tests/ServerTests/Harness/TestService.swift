@@ -61,6 +61,7 @@ final class TestService: Sendable {
         configuration.trustsClock = true
         // A disk that is busy for a second must fail no test.
         configuration.timeLimitMilliseconds = 600_000
+        configuration.foreignUpdateMilliseconds = 0
         if let queueLimit { configuration.queueLimit = queueLimit }
         configureStore(&configuration)
         database = try place.open(configuration)
