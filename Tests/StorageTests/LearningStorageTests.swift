@@ -115,6 +115,21 @@ struct LearningStorageTests {
         #expect(abs(model.launches - 1) < 0.01)
     }
 
+    @Test("launches after quiet days count once until ten have ended the plain rule", arguments: backends)
+    func quietDays(backend: Backend) async throws {
+        let test = try await TestStore(backend) { $0.learnsAtOnce = true }
+        try await test.run { _ = try await $0.match(.sample(at: TestStore.noon)) }
+        test.clock.advance(seconds: 30 * 86_400)
+        for number in 2...11 as ClosedRange<UInt64> {
+            test.clock.advance(seconds: 60)
+            let check = Check.sample(fingerprint: number, at: test.clock.now, caller: number)
+            // The check first stores what the model has learnt from earlier checks.
+            try await test.run { _ = try await $0.match(check) }
+            let isFresh = try await model(test, at: check.at).isFresh
+            #expect(isFresh == (number < 11), "\(number - 1) launches")
+        }
+    }
+
     @Test("the model learns nothing from the clicks of robots", arguments: backends)
     func robots(backend: Backend) async throws {
         let test = try await TestStore(backend) { $0.learnsAtOnce = true }

@@ -38,8 +38,11 @@ public enum CounterFamily: UInt8, CaseIterable, Sendable {
     case clicksByRelativeRate = 14
     /// Launches that no click explains, by the ``RelativeClickRateLevel`` at their time.
     case organicByRelativeRate = 15
+    /// The number of launches that only a fingerprint could recognise, with the key 0: unlike ``AppTotal/launches``, old
+    /// launches count in full.
+    case allLaunches = 16
 
-    /// A count is worth half after this many seconds; nil for counts that do not decrease but are deleted
+    /// A count is worth half after this many seconds; nil for counts that do not decrease, most of which are deleted
     /// when they are old.
     public var halfLife: Double? {
         switch self {
@@ -47,7 +50,7 @@ public enum CounterFamily: UInt8, CaseIterable, Sendable {
         case .conversions, .clicks, .releases, .signals, .clicksByRelativeRate, .organicByRelativeRate:
             ModelConstants.shareHalfLife
         case .delays, .agreements: ModelConstants.habitHalfLife
-        case .clicksByHour, .organicByTenMinutes, .clicksByTwoMinutes: nil
+        case .clicksByHour, .organicByTenMinutes, .clicksByTwoMinutes, .allLaunches: nil
         }
     }
 
@@ -191,7 +194,7 @@ public struct LearningEpoch: Equatable, Sendable {
         case .organic, .launchesAtAddress, .launchesNearAddress, .signals, .releases:
             return value(of: stored, counter.family, at: time) < Self.minimumValue
         case .totals, .conversions, .clicks, .delays, .agreements, .clicksByRelativeRate,
-            .organicByRelativeRate:
+            .organicByRelativeRate, .allLaunches:
             return false
         }
     }

@@ -18,6 +18,9 @@ public final class MatchingModel: Sendable {
     let repeatNear: Double
     /// The number of launches that only a fingerprint could recognise; older ones count less.
     public let launches: Double
+    /// The number of launches that only a fingerprint could recognise; earlier versions stored only ``launches``, which is
+    /// never larger.
+    private let launchCount: Double
     public let launchesWithAddress: Double
     /// The share of clicks whose address is known, 0…1.
     public let clickAddressShare: Double
@@ -56,6 +59,7 @@ public final class MatchingModel: Sendable {
         repeatExact = Self.repetition(counters[.firstAtAddress], counters[.secondAtAddress])
         repeatNear = Self.repetition(counters[.firstNearAddress], counters[.secondNearAddress])
         launches = counters[.launches]
+        launchCount = max(counters[.allLaunches, 0], launches)
         launchesWithAddress = counters[.launchesWithAddress]
         clickAddressShare =
             (counters[.clicksWithAddress] + ModelConstants.clickAddressShare) / (counters[.clicks] + 1)
@@ -79,10 +83,11 @@ public final class MatchingModel: Sendable {
     /// Whether too little has been learnt to improve on the plain rule, by which the newest click with the
     /// fingerprint matches.
     ///
-    /// Old launches count in full here, so that an app with few launches a day does not stay fresh.
+    /// Old launches count in full here, so that an app with few launches a day does not stay fresh. After weeks without a
+    /// launch, an app is fresh again.
     public var isFresh: Bool {
         let seconds = Double(at.milliseconds(since: epoch.began)) / 1000
-        return seconds < ModelConstants.freshSeconds
+        return seconds < ModelConstants.freshSeconds || launchCount < ModelConstants.freshLaunches
             || launches * seconds < ModelConstants.freshLaunches * epoch.observedSeconds(.totals, at: at)
     }
 

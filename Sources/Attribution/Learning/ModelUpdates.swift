@@ -1,7 +1,7 @@
 /// Computes what the model learns from clicks and launches, as increments of learnt counters.
 ///
 /// A click costs about a dozen additions in memory, all to counters of the app. A launch without a live click
-/// costs at most three additions to counters of its own (fingerprint, exact and near address) and five to the
+/// costs at most three additions to counters of its own (fingerprint, exact and near address) and six to the
 /// app's. A launch with candidates (live clicks with its fingerprint) costs some more additions to the app's
 /// counters, and reads three counters. ``LearntIncrements`` gathers the additions, which are stored in the
 /// background: a process that dies loses some seconds of learning, but never a click or a claim.
@@ -65,6 +65,7 @@ public enum ModelUpdates {
             countMeeting(evidence, launch, to: &increments)
         }
         increments.add(to: CounterKey(AppTotal.launches), at: at)
+        increments.add(to: CounterKey(.allLaunches, 0), at: at)
         increments.add(1 - explained, to: CounterKey(AppTotal.organic), at: at)
         let slot = RelativeOrganicRate.slot(at)
         increments.add(1 - explained, to: CounterKey(.organicByTenMinutes, slot), at: at)

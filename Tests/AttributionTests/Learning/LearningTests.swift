@@ -24,14 +24,14 @@ struct LearningTests {
         return increments
     }
 
-    @Test("counts a launch without a click as organic in eight counters, or in five without an address")
+    @Test("counts a launch without a click as organic in nine counters, or in six without an address")
     func organicLaunch() {
         let increments = learnt([])
         #expect(increments.sums[CounterKey(.organic, 5)] == 1)
         #expect(increments.sums[CounterKey(.launchesAtAddress, 6)] == 1)
         #expect(increments.sums[CounterKey(.launchesNearAddress, 7)] == 1)
-        #expect(increments.sums.count == 8)
-        #expect(learnt([], hasAddress: false).sums.count == 5)
+        #expect(increments.sums.count == 9)
+        #expect(learnt([], hasAddress: false).sums.count == 6)
     }
 
     @Test(
@@ -158,7 +158,9 @@ struct LearningTests {
         var increments = LearntIncrements(epoch: epoch)
         func now(_ hours: Int64) -> Timestamp { noon.advanced(byMilliseconds: hours * 3_600_000) }
         for number in 0..<90 as Range<Int64> {
-            increments.add(to: CounterKey(AppTotal.launches), at: now(number * 8))
+            for key in [CounterKey(AppTotal.launches), CounterKey(.allLaunches, 0)] {
+                increments.add(to: key, at: now(number * 8))
+            }
         }
         func isFresh(at moment: Timestamp) -> Bool {
             MatchingModel(sums: increments.sums, epoch: epoch, at: moment).isFresh
