@@ -62,10 +62,11 @@ public struct PostgreSQLVerification {
             ]
             let slots = try reader.slots()
             let pending = try connection.pendingCounts()
+            let now = opening.configuration.clock.now()
             for invariant in Invariant.all {
                 report.checks.append(
                     try check(invariant.name, invariant.scope) { check throws(PostgreSQLError) in
-                        try invariant.verify(connection, slots, pending, &check)
+                        try invariant.verify(connection, slots, pending, at: now, &check)
                     }
                 )
             }

@@ -8,6 +8,8 @@ struct Invariant: Sendable {
     enum Query: Sendable {
         /// A query of one slot; the slot's number is a constant in the query.
         case ofSlot(@Sendable (_ slot: SQLText) -> SQLText)
+        /// A query of one slot about rows that no job deletes yet, because their time is later than $1.
+        case ofSlotLater(@Sendable (_ slot: SQLText) -> SQLText)
         case ofAll(SQLText)
         /// A query that reads the counts by the hour from `counted`, including counts that no job has added yet.
         case ofHours(SQLText)
@@ -30,12 +32,13 @@ struct Invariant: Sendable {
         _ connection: BlockingConnection,
         _ slots: [Int64],
         _ pending: CountPayload,
+        at now: Timestamp,
         _ check: inout VerificationReport.Check
     ) throws(PostgreSQLError) {
         for (what, query) in exceptions {
             var (count, first): (Int64, Int64?) = (0, nil)
             let isCitus = try connection.isCitus()
-            for (text, parameters) in query.statements(slots, pending) {
+            for (text, parameters) in query.statements(slots, pending, at: now) {
                 let distributed: SQLText = isCitus ? text.rows : ""
                 let statement: PreparedStatement =
                     "WITH \(distributed)\(text.with) found (subject) AS (\(text.query)) SELECT count(*), min(subject)::int8 FROM found"
@@ -54,15 +57,27 @@ extension Invariant.Query {
     /// (`rows`).
     typealias Text = (rows: SQLText, with: SQLText, query: SQLText)
 
-    fileprivate func statements(_ slots: [Int64], _ pending: CountPayload) -> [(Text, Parameters)] {
+    fileprivate func statements(_ slots: [Int64], _ pending: CountPayload, at now: Timestamp)
+        -> [(Text, Parameters)]
+    {
         switch self {
-        case .ofSlot(let query):
-            slots.map { ((Self.rows("*", "WHERE slot = \($0)"), "", query("\($0)")), Parameters()) }
+        case .ofSlot(let query): Self.statements(slots, query, Parameters())
+        case .ofSlotLater(let query):
+            // The clock of the server that deletes rows may be ahead.
+            Self.statements(slots, query, Parameters(now.advanced(byMilliseconds: 300_000).milliseconds))
         case .ofAll(let query): [(("", "", query), Parameters())]
         case .ofHours(let query): [((Self.clicks, "\(Self.hours),", query), pending.hours)]
         case .ofLinks(let query): [((Self.clicks, "\(Self.links),", query), pending.countsOfLinks)]
         case .ofChecks(let query): [(("", "", query), Parameters(pending.values[.keptChecks] ?? 0))]
         }
+    }
+
+    private static func statements(
+        _ slots: [Int64],
+        _ query: (_ slot: SQLText) -> SQLText,
+        _ parameters: Parameters
+    ) -> [(Text, Parameters)] {
+        slots.map { ((rows("*", "WHERE slot = \($0)"), "", query("\($0)")), parameters) }
     }
 
     /// The rows of a slot, under the names of the tables that contain them.
@@ -176,6 +191,15 @@ extension Invariant {
                     AND (c.id IS NOT NULL
                     OR i.until - \(PostgreSQLWriter.maximumReplayGrace)
                     > coalesce((SELECT value FROM progress WHERE name = 'deleted_up_to'), 0))
+                    """
+                },
+            "claims in an open window have no row of their installation, which may claim again":
+                .ofSlotLater {
+                    """
+                    SELECT c.id FROM clicks c LEFT JOIN installs i ON i.b = (c.install & 63) AND i.scope = c.scope
+                    AND i.install = c.install AND i.install_rest = c.install_rest
+                    WHERE c.slot = \($0) AND c.claimed_at IS NOT NULL AND c.install IS NOT NULL AND c.expires_at > $1
+                    AND i.click IS NULL
                     """
                 },
         ]

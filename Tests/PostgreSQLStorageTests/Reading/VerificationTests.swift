@@ -74,6 +74,7 @@ struct PostgreSQLVerificationTests {
             ("claims: an app that does not exist", "UPDATE clicks SET scope = 98 WHERE id = OPEN"),
             ("claims: installations point", "UPDATE installs SET install_rest = install_rest + 1"),
             ("claims: installations point", "DELETE FROM clicks WHERE id = CLAIMED"),
+            ("claims: no row of their installation", "DELETE FROM installs"),
             ("homes: clicks are stored", "UPDATE clicks SET b = (b + 1) % 64 WHERE id = OPEN"),
             ("homes: fingerprints are stored", "UPDATE click_index SET b = (b + 1) % 64 WHERE click = OPEN"),
             (
