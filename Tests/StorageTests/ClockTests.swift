@@ -53,4 +53,40 @@ struct ClockTests {
         test.clock.advance(seconds: 2 * 86_400)
         #expect(try test.database.runRetention() == RetentionProgress(closed: backend.deletesEachRow ? 1 : 0))
     }
+
+    @Test(
+        "after a leap to 2041 and back, launches and events are listed and exported, if servers share the database",
+        arguments: backends.filter { $0 != .sqlite }
+    )
+    func numbersLaunchesAndEvents(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let app = test.app
+        let moments = [Timestamp(milliseconds: 2_240_000_000_000), TestStore.noon]
+        for (index, moment) in moments.enumerated() {
+            test.clock.now = moment
+            let device = UInt64(index + 1)
+            var event = AppEvent(id: "\(index)", name: try #require(EventName("open")), occurredAt: moment)
+            event.installs = [hash(device)]
+            let batch = EventBatch(
+                app: app,
+                isTest: false,
+                isVerified: false,
+                receivedAt: moment,
+                events: [event]
+            )
+            try await test.run { session in
+                _ = try await session.record(batch)
+                _ = try await session.match(.sample(fingerprint: device, at: moment, caller: device))
+            }
+        }
+        var query = CheckQuery()
+        query.to = TestStore.noon.advanced(byMilliseconds: 60_000)
+        let asked = query
+        let page = try await test.run { try await $0.checks(asked) }
+        #expect(page.records.map(\.facts.at) == [TestStore.noon])
+        for table in [ExportTable.checks, .events] {
+            let rows = try await test.run { try await ExportTests.rows(of: table, $0) }
+            #expect(rows.count == 1, "\(table)")
+        }
+    }
 }

@@ -81,9 +81,10 @@ extension WriteTransaction {
 
     private func store(_ stored: StoredApplePostback) throws(Failure) -> ApplePostbackOutcome {
         let now = state.configuration.clock.now()
-        let last = Rules.readsNewestClicks ? try writer.newestApplePostback() : 0
-        let number = numbers.check(after: max(memory.numbers.applePostback, last), at: now)
-        memory.numbers.applePostback = number
+        let newest = Rules.readsNewestClicks ? try writer.newestApplePostback() : 0
+        let last = max(self.last(memory.numbers.applePostback, at: now), newest)
+        let number = numbers.check(after: last, at: now)
+        memory.numbers.applePostback.value = number
         var record = ApplePostbackRecord(stored)
         record.stored.number = number
         if record.stored.isCounted, try writer.insert(record) {

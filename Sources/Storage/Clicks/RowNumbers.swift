@@ -74,6 +74,29 @@ public struct NumberLayout: Equatable, Sendable {
     }
 }
 
+/// The last number of the rows of a table, which does not decrease, except as ``value(at:)`` explains.
+struct LastNumber: Sendable {
+    var value: Int64 = 0 {
+        didSet { if Self.isAhead(value, of: RowIdentifier.time(of: oldValue)) { beforeLeap = oldValue } }
+    }
+    /// The number before the last one that was more than a day later.
+    private var beforeLeap: Int64 = 0
+
+    /// Returns the number that the number of a new row must exceed if several servers share the database.
+    ///
+    /// A number contains the time of its row. Other servers search for a click only in the days until tomorrow, and lists
+    /// and exports end with the current time. So after the clock was days ahead and is right again, numbers continue from
+    /// before that time. The database refuses the few numbers that exist then, and the rows get others.
+    func value(at time: Timestamp) -> Int64 {
+        guard Self.isAhead(value, of: time) else { return value }
+        return Self.isAhead(beforeLeap, of: time) ? 0 : beforeLeap
+    }
+
+    private static func isAhead(_ number: Int64, of time: Timestamp) -> Bool {
+        RowIdentifier.time(of: number).milliseconds(since: time) > 86_400_000
+    }
+}
+
 /// Where the row of a number is stored, in a database whose numbers name the home.
 ///
 /// Every number has a home, even a plain number from before a move of the database. But a plain number does not name the

@@ -92,13 +92,16 @@ extension WriteTransaction {
         var subjects = EventSubjects(scope)
         for event in unique { subjects.add(event) }
         var credits = try Credits(subjects, of: batch.app, known: known, reader)
-        var newest = memory.numbers.event
-        if newest == 0 || Rules.readsNewestClicks { newest = max(newest, try reader.newestEvent()) }
+        if memory.numbers.event.value == 0 || Rules.readsNewestClicks {
+            memory.numbers.event.value = max(memory.numbers.event.value, try reader.newestEvent())
+        }
+        var newest = last(memory.numbers.event, at: batch.receivedAt)
         var records: [EventRecord] = []
         for event in unique {
             newest = numbers.check(after: newest, at: batch.receivedAt)
             records.append(EventRecord(event, number: newest, of: batch, scope))
         }
+        memory.numbers.event.value = newest
         var outcomes: [String: EventOutcome] = [:]
         // A refund inherits from its purchase, which may follow it in the request.
         for isRefund in [false, true] {
@@ -137,7 +140,6 @@ extension WriteTransaction {
         try creditOthers(of: records + refunds, credits.users, &counting)
         counting.clickIDs = try clickIDs(of: counting.accepted, in: scope)
         try add(counting)
-        memory.numbers.event = newest
         return .events(
             batch.events.map { outcomes[$0.id] ?? (accepted.remove($0.id) == nil ? .duplicate : .accepted) }
         )

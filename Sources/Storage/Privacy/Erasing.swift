@@ -144,13 +144,14 @@ extension WriteTransaction {
     ) throws(Failure) {
         guard !rows.isEmpty else { return }
         let now = state.configuration.clock.now()
-        var number = max(memory.numbers.erased, Rules.readsNewestClicks ? try writer.newestErasedRow() : 0)
+        let newest = Rules.readsNewestClicks ? try writer.newestErasedRow() : 0
+        var number = max(last(memory.numbers.erased, at: now), newest)
         let records = rows.map { high, low in
             number = numbers.check(after: number, at: now)
             return ErasedRecord(ErasedRow(number, of: table, high: high, low: low, app: app, at: time))
         }
+        memory.numbers.erased.value = number
         try writer.insert(records)
-        memory.numbers.erased = number
     }
 }
 

@@ -22,14 +22,13 @@ extension WriteTransaction {
             link = limits.number
         }
         let click = try adoptingPreviousDayHashes(click, scope)
-        let last = memory.numbers
         let number = numbers.click(
-            after: Rules.readsNewestClicks ? last.click : last.lastClick(at: facts.recordedAt),
+            after: last(memory.numbers.click, at: facts.recordedAt),
             at: facts.recordedAt,
             visit: click.visit,
             window: facts.window
         )
-        memory.numbers.click = number
+        memory.numbers.click.value = number
         let id = ClickID(high: UInt64(bitPattern: number), low: state.configuration.random())
         let entries = IndexEntry.all(of: click, number, in: scope)
         let record = ClickRecord(click, id: id, scope: scope, hashes: entries.map(\.hash), link: link)

@@ -188,9 +188,9 @@ struct TransactionMemory {
         var addressDays = AddressKeyDeadlines()
         /// Whether apps or keys were changed.
         var changesDirectory = false
-        /// The first half of the newest check record's identifier; nil until the open transaction has read it, because
-        /// another process may have written records since the last transaction.
-        var newestCheck: Int64?
+        /// Whether the open transaction knows the newest check record: another process may have written records since the
+        /// last transaction.
+        var knowsNewestCheck = false
         /// The second half of the identifiers of a transaction's check records, which differ in their first half.
         var checkWord: UInt64 = 0
         /// The number of check records that the open transaction has stored.
@@ -201,36 +201,17 @@ struct TransactionMemory {
         var hasPostbacks = false
     }
 
-    /// The newest numbers of rows, which never decrease, except the number of clicks; see ``lastClick(at:)``.
+    /// The newest numbers of rows.
     struct Numbers: Sendable {
         /// The first half of the newest click's identifier.
-        var click: Int64 = 0 {
-            didSet {
-                if Self.isAhead(click, of: RowIdentifier.time(of: oldValue)) { clickBeforeLeap = oldValue }
-            }
-        }
-        /// The newest number before the clock's last leap: the number after it was more than a day later.
-        private var clickBeforeLeap: Int64 = 0
-        /// The first half of the identifier of the newest check record of this process.
-        var check: Int64 = 0
+        var click = LastNumber()
+        /// The first half of the newest check record's identifier; if servers share the database, of this server's.
+        var check = LastNumber()
         /// The first half of the newest entry's identifier in the audit log.
         var audit: UInt64 = 0
-        var erased: Int64 = 0
-        var applePostback: Int64 = 0
-        var event: Int64 = 0
-
-        /// Returns the number that the number of a new click must exceed if several servers share the database.
-        ///
-        /// A number names the day of its click, and other servers search only the days until tomorrow. So after the
-        /// clock was days ahead and is right again, numbers continue from before that time.
-        func lastClick(at time: Timestamp) -> Int64 {
-            let mayReturn = Self.isAhead(click, of: time) && !Self.isAhead(clickBeforeLeap, of: time)
-            return mayReturn ? clickBeforeLeap : click
-        }
-
-        private static func isAhead(_ number: Int64, of time: Timestamp) -> Bool {
-            RowIdentifier.time(of: number).milliseconds(since: time) > 86_400_000
-        }
+        var erased = LastNumber()
+        var applePostback = LastNumber()
+        var event = LastNumber()
     }
 
     var values = Values()
@@ -249,7 +230,7 @@ struct TransactionMemory {
         posts.commit()
         totals.commit()
         values.changesDirectory = false
-        values.newestCheck = nil
+        values.knowsNewestCheck = false
         values.storedChecks = 0
         values.hasDeleted = false
         values.hasPostbacks = false
@@ -301,7 +282,7 @@ public final class WriteTransaction<Writer: StoreWriter> {
         guard Rules.readsNewestClicks else { return }
         // This is read in each transaction, because another process may have written.
         let newest = try reader.newestClick()
-        memory.numbers.click = max(memory.numbers.click, newest)
+        memory.numbers.click.value = max(memory.numbers.click.value, newest)
         try memory.posts.catchUp(to: newest, by: reader)
         try memory.filter.catchUp(to: newest, state, reader)
     }
@@ -347,6 +328,11 @@ public final class WriteTransaction<Writer: StoreWriter> {
         let numbers = memory.numbers
         memory = saved
         memory.numbers = numbers
+    }
+
+    /// Returns the number that the number of a new row must exceed.
+    func last(_ number: LastNumber, at time: Timestamp) -> Int64 {
+        Rules.readsNewestClicks ? number.value : number.value(at: time)
     }
 
     /// Returns the scope of an app; nil for an app that does not exist.
@@ -404,14 +390,13 @@ extension WriteTransaction {
 
     /// Stores the record of a check; the caller counts the record after the last statement of its write.
     func insert(_ facts: CheckFacts, _ scope: Scope) throws(Failure) {
-        var newest = memory.values.newestCheck
-        if newest == nil {
-            newest = Rules.readsNewestClicks ? try reader.newestCheck() : memory.numbers.check
+        if !memory.values.knowsNewestCheck {
+            if Rules.readsNewestClicks { memory.numbers.check.value = try reader.newestCheck() }
+            memory.values.knowsNewestCheck = true
             memory.values.checkWord = state.configuration.random()
         }
-        let next = numbers.check(after: newest ?? 0, at: facts.at)
-        memory.values.newestCheck = next
-        memory.numbers.check = next
+        let next = numbers.check(after: last(memory.numbers.check, at: facts.at), at: facts.at)
+        memory.numbers.check.value = next
         let id = CheckID(high: UInt64(bitPattern: next), low: memory.values.checkWord)
         try writer.insert(CheckRecord(id: id, scope: scope, facts: facts))
     }
