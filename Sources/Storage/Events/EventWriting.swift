@@ -134,8 +134,7 @@ extension WriteTransaction {
         }
         records.removeAll { !accepted.contains($0.eventID) }
         for record in records { counting.add(record) }
-        let refundable = Set(unique.filter(\.isRefundable).map(\.id))
-        let refunds = try creditRefunds(of: records.filter { refundable.contains($0.eventID) })
+        let refunds = try creditRefunds(of: records)
         for refund in refunds where refund.attribution != nil { counting.add(refund, .credited) }
         try creditOthers(of: records + refunds, credits.users, &counting)
         counting.clickIDs = try clickIDs(of: counting.accepted, in: scope)
@@ -213,8 +212,9 @@ extension WriteTransaction {
         try credit(waitingFor: subjects, claimed: nil, found, &counting)
     }
 
-    /// Stores what refunds inherit from these purchases; returns the changed refunds.
-    private func creditRefunds(of purchases: [EventRecord]) throws(Failure) -> [EventRecord] {
+    /// Stores what refunds inherit from those of the events that are purchases; returns the changed refunds.
+    private func creditRefunds(of events: [EventRecord]) throws(Failure) -> [EventRecord] {
+        let purchases = events.filter { $0.purchase == nil && $0.isRefundable }
         guard let scope = purchases.first?.scope else { return [] }
         var refunds: [EventRecord] = []
         for waiting in try reader.refunds(ofPurchases: purchases.map(\.eventID), in: scope) {
