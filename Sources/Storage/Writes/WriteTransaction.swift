@@ -395,7 +395,9 @@ extension WriteTransaction {
             memory.values.knowsNewestCheck = true
             memory.values.checkWord = state.configuration.random()
         }
-        let next = numbers.check(after: last(memory.numbers.check, at: facts.at), at: facts.at)
+        // A record may be stored long after its check, which is no sign of a wrong clock.
+        let last = last(memory.numbers.check, at: state.configuration.clock.now())
+        let next = numbers.check(after: last, at: facts.at)
         memory.numbers.check.value = next
         let id = CheckID(high: UInt64(bitPattern: next), low: memory.values.checkWord)
         try writer.insert(CheckRecord(id: id, scope: scope, facts: facts))
