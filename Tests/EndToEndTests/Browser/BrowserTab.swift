@@ -7,9 +7,10 @@ final class BrowserTab: Sendable {
     private let context: String
     private let target: String
     private let session: String
+    let runsScript: Bool
 
     init(in browser: Chromium, as visitor: BrowserVisitor) throws {
-        self.browser = browser
+        (self.browser, runsScript) = (browser, visitor.runsScript)
         func made(_ name: String, _ method: String, _ parameters: [String: Any] = [:]) throws -> String {
             guard let id = try browser.call(method, parameters).string(name) else {
                 throw Chromium.Failure(description: "\(method) gives no \(name)")
@@ -105,15 +106,18 @@ final class BrowserTab: Sendable {
     }
 
     /// Touches the middle of the element with this id, or clicks the element on a device without touch.
-    func tap(_ id: String) throws {
+    func tap(_ id: String) throws { try tap(first: "#\(id)") }
+
+    /// Touches or clicks the middle of the first element that a selector finds.
+    func tap(first selector: String) throws {
         let place = try value(
             of: """
-                (() => { const element = document.getElementById('\(id)'); element.scrollIntoView({block: 'center'});
+                (() => { const element = document.querySelector('\(selector)'); element.scrollIntoView({block: 'center'});
                 const box = element.getBoundingClientRect();
                 return box.x + box.width / 2 + ' ' + (box.y + box.height / 2); })()
                 """
         ).split(separator: " ").compactMap { Double($0) }
-        guard place.count == 2 else { throw Chromium.Failure(description: "\(id) has no place") }
+        guard place.count == 2 else { throw Chromium.Failure(description: "\(selector) has no place") }
         guard try value(of: "navigator.maxTouchPoints") != "0" else {
             for type in ["mousePressed", "mouseReleased"] {
                 let click: [String: Any] = [

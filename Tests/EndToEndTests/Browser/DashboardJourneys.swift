@@ -82,7 +82,7 @@ extension BrowserTab {
     /// Presses a key; if `opens` is true, waits until the page that the key opens is loaded.
     func press(_ key: String, opens: Bool = false) throws {
         let former = events().last?.number ?? 0
-        let codes = ["Enter": 13, "Tab": 9, "Escape": 27]
+        let codes = ["Enter": 13, "Tab": 9, "Escape": 27, "ArrowDown": 40]
         var stroke: [String: Any] = ["key": key, "code": key]
         if let code = codes[key] {
             stroke["windowsVirtualKeyCode"] = code
@@ -98,12 +98,47 @@ extension BrowserTab {
 
     /// Presses Tab until the focused element has this text, as a person without a mouse does.
     func focus(_ text: String) throws {
-        for _ in 0..<60 {
+        try focus(text, by: "(document.activeElement.textContent || '').trim()")
+    }
+
+    /// Presses Tab until the field with this name has the focus.
+    func focus(field name: String) throws { try focus(name, by: "document.activeElement.name") }
+
+    private func focus(_ meant: String, by property: String) throws {
+        for _ in 0..<90 {
+            if try value(of: property) == meant { return }
             try press("Tab")
-            let focused = "(document.activeElement.textContent || '').trim()"
-            if try value(of: focused) == text { return }
         }
-        throw Chromium.Failure(description: "Tab does not reach \(text)")
+        throw Chromium.Failure(description: "Tab does not reach \(meant)")
+    }
+
+    /// Moves to a field of a form with Tab, which selects its text, and types another text.
+    func fill(_ name: String, _ text: String) throws {
+        try focus(field: name)
+        try call("Input.insertText", ["text": text])
+    }
+
+    /// Opens a page of the navigation by its keys or, without script, with Tab.
+    func openPage(_ title: String, key: String) throws {
+        if runsScript {
+            try press("g")
+            try press(key, opens: true)
+        } else {
+            try focus(title)
+            try press("Enter", opens: true)
+        }
+    }
+
+    /// Waits until an expression has a value on the live page, which changes by itself; without script, reloads it.
+    func awaitLive(_ meant: String, of expression: String) throws -> Bool {
+        try Polling.until {
+            if try value(of: expression) == meant { return true }
+            if !runsScript {
+                try focus("Reload")
+                try press("Enter", opens: true)
+            }
+            return false
+        }
     }
 
     var heading: String {
@@ -120,20 +155,11 @@ struct DashboardJourneys {
     func reason(runsScript: Bool) throws {
         let stage = try DashboardStage()
         try stage.makeTraffic()
-        let tab = try stage.tab(runsScript: runsScript)
-        try tab.open("http://localhost" + stage.signInPath())
-        try tab.focus("Sign in")
-        try tab.press("Enter", opens: true)
+        let tab = try stage.signedIn(runsScript: runsScript)
         #expect(try tab.heading == "Overview")
         let figures = "[...document.querySelectorAll('.figure')].slice(0, 4).map(e => e.textContent).join()"
         #expect(try tab.value(of: figures) == "1,2,1,50 %")
-        if runsScript {
-            try tab.press("g")
-            try tab.press("l", opens: true)
-        } else {
-            try tab.focus("Launches")
-            try tab.press("Enter", opens: true)
-        }
+        try tab.openPage("Launches", key: "l")
         #expect(try tab.heading == "Launches")
         let first = "document.querySelector('tbody a').textContent"
         if runsScript { try tab.press("j") } else { try tab.focus(try tab.value(of: first)) }
@@ -143,19 +169,19 @@ struct DashboardJourneys {
         #expect(tab.complaints.isEmpty, "\(tab.complaints)")
     }
 
-    @Test("a click and a launch appear on the live page by themselves; without script, after a reload")
-    func live() throws {
+    @Test(
+        "a click and a launch appear on the live page by themselves; without script, after a reload",
+        arguments: [true, false]
+    )
+    func live(runsScript: Bool) throws {
         let stage = try DashboardStage()
-        let tab = try stage.tab()
-        try tab.open("http://localhost" + stage.signInPath())
-        try tab.focus("Sign in")
-        try tab.press("Enter", opens: true)
+        let tab = try stage.signedIn(runsScript: runsScript)
         try tab.open("http://localhost/live?period=7d")
         let rows =
             "[...document.querySelectorAll('#live tbody tr')].map(e => e.children[1].textContent).sort().join()"
         #expect(try tab.value(of: rows) == "")
         try stage.makeTraffic()
-        #expect(try Polling.until { try tab.value(of: rows) == "Click,Match,No match: no click" })
+        #expect(try tab.awaitLive("Click,Match,No match: no click", of: rows))
         let queries =
             "[...document.querySelectorAll('#live tbody a')].map(e => e.getAttribute('href').split('?')[1]).join()"
         #expect(try tab.value(of: queries) == "period=7d,period=7d,period=7d")
@@ -170,12 +196,6 @@ struct DashboardJourneys {
         let titles = "[...document.querySelectorAll('#live-chart g > title')].map(e => e.textContent).join()"
         #expect(try tab.value(of: titles).contains("Matches 1"))
         #expect(tab.complaints.isEmpty, "\(tab.complaints)")
-        let plain = try stage.tab(runsScript: false)
-        try plain.open("http://localhost" + stage.signInPath())
-        try plain.focus("Sign in")
-        try plain.press("Enter", opens: true)
-        try plain.open("http://localhost/live")
-        #expect(try plain.value(of: rows) == "Click,Match,No match: no click")
     }
 
     @Test("pages fit every width in light and dark, also with long words, and no part needs another site")

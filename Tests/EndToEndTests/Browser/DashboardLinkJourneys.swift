@@ -18,27 +18,14 @@ struct DashboardLinkJourneys {
         }
     }
 
-    private static func signedIn(to stage: DashboardStage, _ tab: BrowserTab) throws {
-        try tab.open("http://localhost" + stage.signInPath())
-        try tab.focus("Sign in")
-        try tab.press("Enter", opens: true)
-    }
-
     @Test(
-        "by keyboard alone, a link is made, previewed, scanned, tapped on a phone and archived, with script and without",
+        "by keyboard alone, a link is made, previewed, scanned, tapped on a phone and archived",
         arguments: [true, false]
     )
     func link(runsScript: Bool) throws {
         let stage = try Self.stage()
-        let tab = try stage.tab(runsScript: runsScript)
-        try Self.signedIn(to: stage, tab)
-        if runsScript {
-            try tab.press("g")
-            try tab.press("i", opens: true)
-        } else {
-            try tab.focus("Links")
-            try tab.press("Enter", opens: true)
-        }
+        let tab = try stage.signedIn(runsScript: runsScript)
+        try tab.openPage("Links", key: "i")
         #expect(try tab.heading == "Links")
         #expect(try tab.value(of: "document.querySelector('.empty').textContent").contains("no link yet"))
         try tab.focus("New link")
@@ -113,23 +100,11 @@ struct DashboardLinkJourneys {
             let reply = try connection.call("POST", "/admin/api/links", fields: fields, body: body)
             id = try #require(reply.string("id"), "\(reply.text)")
         }
-        let tab = try stage.tab()
-        try Self.signedIn(to: stage, tab)
+        let tab = try stage.signedIn()
         for page in ["/links", "/links/\(id)", "/links/\(id)/edit", "/links/new"] {
             try tab.checkWidths(of: page)
         }
         #expect(tab.askedHosts == ["localhost", "shop.example"])
         #expect(tab.complaints.isEmpty, "\(tab.complaints)")
-    }
-}
-
-extension BrowserTab {
-    /// Moves to an input of a form with Tab, which selects its text, and types another text.
-    fileprivate func fill(_ name: String, _ text: String) throws {
-        for _ in 0..<90 where try value(of: "document.activeElement.id") != "f-\(name)" { try press("Tab") }
-        guard try value(of: "document.activeElement.id") == "f-\(name)" else {
-            throw Chromium.Failure(description: "Tab does not reach \(name)")
-        }
-        try call("Input.insertText", ["text": text])
     }
 }
