@@ -19,7 +19,7 @@ struct DashboardLinkJourneys {
     }
 
     @Test(
-        "by keyboard alone, a link is made, previewed, scanned, tapped on a phone and archived",
+        "by keyboard alone, a link is made, previewed and scanned, its click arrives live, and it is archived",
         arguments: [true, false]
     )
     func link(runsScript: Bool) throws {
@@ -62,8 +62,12 @@ struct DashboardLinkJourneys {
         defer { phones.close() }
         let phone = try BrowserTab(in: phones, as: try Journey.named("safari").visitor)
         defer { phone.close() }
+        try tab.openPage("Live", key: "v")
+        let rows = "[...document.querySelectorAll('#live tbody tr')].map(e => e.cells[1].textContent).join()"
+        #expect(try tab.value(of: rows) == "")
         try phone.open(scanned)
         #expect(try phone.click().status == 201)
+        #expect(try tab.awaitLive("Click", of: rows))
         try tab.open("http://localhost" + page)
         let figures = "[...document.querySelectorAll('.figure')].map(e => e.textContent).join()"
         #expect(try tab.value(of: figures) == "1,0,0 %,0")
