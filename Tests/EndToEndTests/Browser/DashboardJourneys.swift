@@ -180,6 +180,8 @@ struct DashboardJourneys {
         let rows =
             "[...document.querySelectorAll('#live tbody tr')].map(e => e.children[1].textContent).sort().join()"
         #expect(try tab.value(of: rows) == "")
+        let note = "document.getElementById('live-note').textContent"
+        #expect(try tab.value(of: note).contains("Without script, reload"))
         try stage.makeTraffic()
         #expect(try tab.awaitLive("Click,Match,No match: no click", of: rows))
         let queries =

@@ -13,7 +13,8 @@ extension DashboardText {
     static let minute = "Minute"
     static func minutesAgo(_ count: Int) -> String { count == 0 ? "Now" : "\(count) min ago" }
     static let noneLive = "There was no traffic in the last 30 minutes. What happens now appears here."
-    static let liveNote = "The page follows the traffic of all servers by itself while it is visible."
+    static let liveNote =
+        "The page follows the traffic of all servers by itself while it is visible. Without script, reload it."
     static let liveCurl =
         "As curl: the clicks and then the launches since the first of these minutes. Each line starts with"
         + " its cursor. With the last cursor as since, the call returns the later lines"
