@@ -72,38 +72,6 @@ struct JavaTests {
         #expect(server.requests.count == 1 && server.requests.first?.json["play"] != nil)
     }
 
-    @Test("gets Play's report with the article's code, although Play is slow or not ready")
-    func article() throws {
-        let tests = URL(filePath: #filePath).deletingLastPathComponent()
-        let article = try String(
-            contentsOf: tests.appending(path: "../../Sources/afterlink/Afterlink.docc/AddToAndroidApp.md"),
-            encoding: .utf8
-        )
-        let blocks = article.matches(of: /```java\n(?<code>(?:.|\n)*?)\n```/).map { String($0.output.code) }
-        let code = try #require(blocks.first { $0.contains("playReport(Context context)") })
-        let main = try String(contentsOf: tests.appending(path: "Java/PlayMain.java"), encoding: .utf8)
-        let folder = try TemporaryFolder()
-        let imports = "import java.util.*;\nimport java.util.concurrent.*;\n"
-        try (imports + main + "class Adapter {\n" + code + "\n}\n").write(
-            toFile: folder.file("PlayMain.java"),
-            atomically: false,
-            encoding: .utf8
-        )
-        let flags = ["--release", "8", "-Xlint:all,-options", "-Werror", "-d", folder.path]
-        _ = try ExternalProgram.run("javac", flags + [folder.file("PlayMain.java")])
-        func report(_ codes: String...) throws -> [Substring] {
-            let program = ["java", "-XX:TieredStopAtLevel=1", "-Xmx64m", "-cp", folder.path, "PlayMain"]
-            let output = try ChildProcess.run(URL(filePath: "/usr/bin/env"), program + codes)
-            let lines = output.text.split(separator: "\n")
-            #expect(lines.last == "open 0", "\(codes): \(output)")
-            return lines
-        }
-        #expect(try report("0:3000").first == "7 al=token")
-        #expect(try report("1:0", "lost:100", "dead:0", "0:0").first == "7 al=token")
-        // Without Play, the second code is not asked for.
-        #expect(try report("2:0", "0:0").first == "null")
-    }
-
     @Test("sends all values that Google Play reports, and the app's events")
     func evidence() throws {
         let server = try HostileServer { request, _ in
