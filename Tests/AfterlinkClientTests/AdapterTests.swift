@@ -80,4 +80,51 @@ struct AdapterTests {
         // Without Play, the second code is not asked for.
         #expect(try report("2:0", "0:0").first == "null")
     }
+
+    @Test(
+        "in Kotlin compiles without a warning, opens both links, and sends its signals with or without Play's report",
+        .enabled(
+            if: FileManager.default.isExecutableFile(atPath: "/usr/bin/kotlinc"),
+            "there is no kotlinc: install kotlin, as .ci/long does"
+        )
+    )
+    func kotlin() throws {
+        let blocks = try Self.blocks("kotlin")
+        try #require(blocks.count == 1)
+        try compile()
+        let adapter = folder.file("adapter.jar")
+        let files = [
+            try write("AfterlinkAdapter.kt", blocks[0], end: ""),
+            Self.tests.appending(path: "Java/AdapterMain.kt").path,
+        ]
+        let flags = ["-Werror", "-cp", folder.path, "-include-runtime", "-d", adapter]
+        _ = try ExternalProgram.run("kotlinc", flags + files)
+
+        // The first report comes after `firstLaunch` has returned; on the second device, there is no Play.
+        let report =
+            #""play":{"installReferrer":"al=token","installVersion":"1.0","referrerClickTimestampSeconds":1,"#
+            + #""installBeginTimestampSeconds":2,"referrerClickTimestampServerSeconds":3,"#
+            + #""installBeginTimestampServerSeconds":4,"googlePlayInstantParam":false}"#
+        for (codes, hasReport) in [(["1:0", "lost:0", "dead:0", "0:3000"], true), (["2:0"], false)] {
+            let server = try HostileServer { request, _ in
+                request.path == "/v1/events"
+                    ? [HostileServer.response("202 Accepted", #"{"results":[{"outcome":"accepted"}]}"#)]
+                    : [HostileServer.response("200 OK", NetworkTests.match)]
+            }
+            let state = try TemporaryFolder()
+            let program = Self.running("AdapterMainKt", in: "\(adapter):\(folder.path)")
+            let arguments = program + [server.url, state.path] + codes
+            let app = try ChildProcess(URL(filePath: "/usr/bin/env"), arguments)
+            let lines = app.lines(through: "open ")
+            #expect(lines == ["link myapp://opened", "link myapp://promo/a", "open 0"], "\(codes)")
+            #expect(Polling.until { server.requests.contains { $0.path == "/v1/events" } })
+            let launch = try #require(server.requests.first { $0.path.hasSuffix("/resolve") })
+            let body = String(decoding: launch.body, as: UTF8.self)
+            let signals =
+                #""signals":{"model":"SM-A546E","osVersion":"14","screen":{"width":1080,"height":2340},"#
+                + #""timezone":"Asia/Kolkata","language":"hi","languages":["hi-IN","en-GB"]}"#
+            #expect(body.contains(signals), "\(body)")
+            #expect(hasReport ? body.contains(report) : launch.json["play"] == nil, "\(body)")
+        }
+    }
 }
