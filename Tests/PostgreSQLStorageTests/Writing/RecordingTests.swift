@@ -240,6 +240,18 @@ struct RecordingTests {
         #expect(change?.isDone == true)
     }
 
+    @Test("the creation of a link waits for a new limit on another server before it locks the slugs")
+    func creationDuringNewLimit() throws {
+        defer { end() }
+        // The other server may have locked the table to give a link a limit, and then create a link in its batch.
+        let created = try outcome(
+            of: .links(.create([NewLink(WrittenDatabase.link(), neighbours: [])])),
+            waitingFor: "LOCK TABLE link_limits IN EXCLUSIVE MODE",
+            then: "SELECT 1 / pg_try_advisory_xact_lock(x'41464c4b0004'::bigint)::int4"
+        )
+        #expect(created?.isDone == true)
+    }
+
     @Test("a change of a link with a limit locks the limit first, as a click does")
     func orderOfLocks() throws {
         defer { end() }
