@@ -23,9 +23,11 @@ final class UnprivilegedUser {
     init(_ identifier: Int = UnprivilegedUser.identifier) throws {
         self.identifier = identifier
         folder = try TemporaryFolder()
-        // Other users may not be able to read the build's folder.
+        // Other users may not be able to read the build's folder. Another process copies the program: if this process
+        // had it open for writing, a child of another test could inherit the descriptor, and no start would be possible
+        // (ETXTBSY).
         binary = folder.url.appending(path: "afterlink")
-        try FileManager.default.copyItem(at: Installation.binary, to: binary)
+        _ = try ExternalProgram.run("cp", [Installation.binary.path, binary.path])
         dataDirectory = folder.file("data")
         try FileManager.default.createDirectory(atPath: dataDirectory, withIntermediateDirectories: false)
         try FileManager.default.setAttributes(
