@@ -12,6 +12,8 @@ public struct BlockingTestsTrait: SuiteTrait, TestTrait, TestScoping {
     private static let permits = Permits(count: 5)
     let minutes: Int
     let isFirst: Bool
+    /// Whether the current task is a test that has one of the permits.
+    @TaskLocal fileprivate static var hasPermit = false
 
     @concurrent
     public func provideScope(
@@ -28,7 +30,9 @@ public struct BlockingTestsTrait: SuiteTrait, TestTrait, TestScoping {
             Issue.record("The test has run for \(minutes) minutes since it started, and has not ended.")
         }
         defer { watch.cancel() }
-        try await withTaskExecutorPreference(thread) { try await function() }
+        try await Self.$hasPermit.withValue(true) {
+            try await withTaskExecutorPreference(thread) { try await function() }
+        }
     }
 }
 
@@ -103,7 +107,8 @@ public final class TestPermit: Sendable {
     public static func take() async -> TestPermit {
         let test = Test.current?.id
         if let test, let own = taken.withLock({ $0[test]?.permit }) { return own }
-        await permits.take()
+        // A blocking test would wait behind all other tests for more than a minute, and keep its permit meanwhile.
+        await permits.take(first: BlockingTestsTrait.hasPermit)
         let permit = TestPermit()
         if let test { taken.withLock { $0[test] = Weak(permit: permit) } }
         return permit
