@@ -77,6 +77,13 @@ extension BrowserTab {
         try value(of: "afterlink.within(300, new Promise(function () {}), '')")
     }
 
+    /// Waits until a page with endless timers has ended them, so that its automatic actions are done.
+    func awaitEndlessTimers() throws {
+        try value(of: "timersEnd()")
+        // The actions follow the end of the timers in the same turn of the page, and this script runs in a later one.
+        try value(of: "''")
+    }
+
     /// The ids of the visible buttons, from the top.
     func buttons() throws -> String {
         try value(

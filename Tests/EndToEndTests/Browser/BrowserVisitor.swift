@@ -29,9 +29,18 @@ struct BrowserVisitor: Sendable {
     /// The responses of other servers, by the prefix of the URL.
     var pages: [String: OutsidePage] = Self.stores
 
-    /// Makes a page's timers 200 times slower, so that on any machine the page gets the response to its click first.
-    static let slowTimers =
-        "(set => { window.setTimeout = (action, time) => set(action, time * 200); })(window.setTimeout);"
+    /// Makes a page wait for the response to its click without a limit, so that it gets the response on any machine.
+    ///
+    /// The page ends its timers once it need not wait any more; `timersEnd()` waits for that.
+    static let endlessTimers = """
+        (() => {
+            const timers = new Set();
+            let count = 0, end;
+            window.setTimeout = () => { timers.add(++count); return count; };
+            window.clearTimeout = timer => { timers.delete(timer); if (!timers.size && end) end(''); };
+            window.timersEnd = () => new Promise(done => { if (timers.size) end = done; else done(''); });
+        })();
+        """
 
     /// Stores open in another app: the browser's page does not change.
     static let stores: [String: OutsidePage] = [

@@ -15,7 +15,7 @@ extension BrowserJourneys {
             var visitor = journey.visitor
             // The page must get the response before it continues: an intent URL has the click's token, and a page that
             // continues ends the request whose response this test reads.
-            visitor.script += BrowserVisitor.slowTimers
+            visitor.script += BrowserVisitor.endlessTimers
             let tab = try link.visit(by: visitor)
             defer { tab.close() }
             try tab.open(link.url)
@@ -41,7 +41,7 @@ extension BrowserJourneys {
                 let intent = try #require(try tab.leaving(to: "intent://promo/\(journey.name)").url)
                 #expect(intent.contains(try #require(click.token)))
             case .wait:
-                try tab.outwait()
+                try tab.awaitEndlessTimers()
                 #expect(tab.destinations.isEmpty)
             }
             #expect(try tab.buttons() == journey.buttons)

@@ -51,7 +51,7 @@ extension BrowserJourneys {
                 visitor.hints = nil
                 visitor.script = "delete Navigator.prototype.userAgentData;"
             }
-            visitor.script += BrowserVisitor.slowTimers
+            visitor.script += BrowserVisitor.endlessTimers
             let tab = try link.visit(by: visitor)
             defer { tab.close() }
             try tab.open(link.url)
