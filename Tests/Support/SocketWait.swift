@@ -1,6 +1,4 @@
 #if PostgreSQL
-internal import CLinux
-internal import Glibc
 internal import PostgreSQL
 public import Threads
 
@@ -9,18 +7,9 @@ public import Threads
 /// It is `Sendable` because other threads call only ``interrupt()``, which uses a constant.
 public final class SocketWait: @unchecked Sendable {
     private let loop = PollingPort()
-    /// An eventfd, which is ready for reading after ``interrupt()``.
-    private let signal = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
+    private let signal = WakeSignal()
 
-    init() {
-        loop.port.watch(signal) { [signal] _ in
-            var count: eventfd_t = 0
-            // The call fills the local value and keeps no pointer to it.
-            _ = unsafe eventfd_read(signal, &count)
-        }
-    }
-
-    deinit { close(signal) }
+    init() { loop.port.watch(signal.descriptor) { [signal] _ in signal.clear() } }
 
     /// The functions that a client waits with.
     public var port: LoopPort { loop.port }
@@ -34,6 +23,6 @@ public final class SocketWait: @unchecked Sendable {
     /// Waits until a socket is ready, a time has come, or a job was added.
     func turn() { loop.turn() }
 
-    func interrupt() { _ = eventfd_write(signal, 1) }
+    func interrupt() { signal.send() }
 }
 #endif

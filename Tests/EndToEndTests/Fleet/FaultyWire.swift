@@ -36,7 +36,7 @@ final class FaultyWire: Sendable {
 
     /// The port that the server connects to.
     let port: UInt16
-    private let state = Mutex((fault: Fault.none, commitCutCount: 0, isOver: false))
+    private let state: WireState
 
     /// - Parameter databasePort: the port of PostgreSQL on 127.0.0.1.
     /// - Throws: if the system refuses a socket or a thread.
@@ -46,29 +46,55 @@ final class FaultyWire: Sendable {
             throw ChildProcess.Failure(description: "no free port")
         }
         self.port = port
-        let loop = WireLoop(listener, to: databasePort)
-        try SystemThread.start { [weak self] in
-            while let wire = self, !wire.state.withLock(\.isOver) {
-                let cuts = loop.turn(wire.state.withLock(\.fault))
-                if cuts > 0 {
-                    wire.state.withLock {
-                        $0.commitCutCount += cuts
-                        $0.fault = .none
-                    }
-                }
-            }
+        let state = WireState()
+        self.state = state
+        let loop = WireLoop(listener, to: databasePort, state)
+        try SystemThread.start {
+            while !state.isOver { loop.turn() }
             loop.close()
         }
     }
 
-    func end() { state.withLock { $0.isOver = true } }
+    deinit { end() }
 
-    func set(_ fault: Fault) { state.withLock { $0.fault = fault } }
+    func end() { state.end() }
 
-    var fault: Fault { state.withLock(\.fault) }
+    func set(_ fault: Fault) { state.fault = fault }
+
+    var fault: Fault { state.fault }
 
     /// How many connections were cut at a COMMIT.
-    var commitCutCount: Int { state.withLock(\.commitCutCount) }
+    var commitCutCount: Int { state.commitCutCount }
+}
+
+/// The fault of a wire, which wakes the wire's thread when it changes.
+private final class WireState: Sendable {
+    private let values = Mutex((fault: FaultyWire.Fault.none, commitCutCount: 0, isOver: false))
+    let signal = WakeSignal()
+
+    var fault: FaultyWire.Fault {
+        get { values.withLock(\.fault) }
+        set {
+            values.withLock { $0.fault = newValue }
+            signal.send()
+        }
+    }
+
+    var commitCutCount: Int { values.withLock(\.commitCutCount) }
+    var isOver: Bool { values.withLock(\.isOver) }
+
+    func end() {
+        values.withLock { $0.isOver = true }
+        signal.send()
+    }
+
+    /// Counts connections that were cut at a COMMIT, and ends the fault that cut them.
+    func didCut(_ count: Int) {
+        values.withLock {
+            $0.commitCutCount += count
+            $0.fault = .none
+        }
+    }
 }
 
 private func newSocket() -> Int32 {
@@ -81,35 +107,54 @@ private func newSocket() -> Int32 {
 private final class WireLoop: @unchecked Sendable {
     private let listener: Int32
     private let databasePort: UInt16
+    private let state: WireState
     private var pairs: [WirePair] = []
+    private var buffer = [UInt8](repeating: 0, count: 65_536)
 
-    init(_ listener: Int32, to databasePort: UInt16) {
-        (self.listener, self.databasePort) = (listener, databasePort)
+    init(_ listener: Int32, to databasePort: UInt16, _ state: WireState) {
+        (self.listener, self.databasePort, self.state) = (listener, databasePort, state)
     }
 
-    /// Waits at most some milliseconds for bytes, passes them on, and returns how many connections it has cut at a
-    /// COMMIT.
-    func turn(_ fault: FaultyWire.Fault) -> Int {
-        var entries = [pollfd(fd: listener, events: Int16(POLLIN), revents: 0)]
-        for pair in pairs {
-            for end in [pair.toDatabase, pair.toServer] where !end.hasEnded {
-                entries.append(pollfd(fd: end.source, events: Int16(POLLIN), revents: 0))
-            }
-        }
+    /// Waits for bytes, a connection, the time of delayed bytes or another fault, and passes bytes on as the fault permits.
+    func turn() {
+        let sources = pairs.flatMap { [$0.toDatabase, $0.toServer] }.filter { !$0.hasEnded }
+        let descriptors = [state.signal.descriptor, listener] + sources.map(\.source)
+        var entries = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         // poll reads and fills the array's entries.
-        _ = unsafe poll(&entries, nfds_t(entries.count), 2)
-        if entries[0].revents != 0 { accept(fault) }
+        _ = unsafe poll(&entries, nfds_t(entries.count), millisecondsToWait)
+        if entries[0].revents != 0 { state.signal.clear() }
+        // Read it after the wait, because another thread may have changed it meanwhile.
+        let fault = state.fault
+        if entries[1].revents != 0 { accept(fault) }
         if fault == .cut {
             for pair in pairs { pair.reset() }
             pairs = []
-            return 0
+            return
         }
-        var cuts = 0
         let now = ContinuousClock.now
+        for (source, entry) in zip(sources, entries.dropFirst(2)) where entry.revents != 0 {
+            source.receive(now, &buffer)
+        }
+        let count = send(fault, now)
+        if count > 0 { state.didCut(count) }
+    }
+
+    /// The time until bytes are due, or until a full socket may have room again; without limit if there are neither.
+    private var millisecondsToWait: Int32 {
+        let directions = pairs.flatMap { [$0.toDatabase, $0.toServer] }
+        if directions.contains(where: \.isBlocked) { return 2 }
+        guard case .delay(let milliseconds) = state.fault else { return -1 }
+        guard let oldest = directions.compactMap(\.oldest).min() else { return -1 }
+        let wait = oldest + .milliseconds(milliseconds) - ContinuousClock.now
+        return max(0, Int32((wait / .milliseconds(1)).rounded(.up)))
+    }
+
+    /// Passes on the bytes that the fault permits, and returns how many connections were cut at a COMMIT.
+    private func send(_ fault: FaultyWire.Fault, _ now: ContinuousClock.Instant) -> Int {
+        var cuts = 0
         var commitCut: FaultyWire.CommitCut?
         if case .cutAtCommit(let cut) = fault { commitCut = cut }
         for pair in pairs {
-            pair.receive(now)
             let isCut = pair.send(fault, now, commitCut)
             if isCut {
                 pair.reset()
@@ -167,11 +212,6 @@ private final class WirePair {
         }
         toDatabase = WireDirection(from: server, to: database)
         toServer = WireDirection(from: database, to: server)
-    }
-
-    func receive(_ now: ContinuousClock.Instant) {
-        toDatabase.receive(now)
-        toServer.receive(now)
     }
 
     /// Passes on the bytes that the fault permits, and returns whether the connection is to be cut.
@@ -258,10 +298,12 @@ private final class WireDirection {
     init(from source: Int32, to target: Int32) { (self.source, self.target) = (source, target) }
 
     var isDone: Bool { hasPassedEnd }
+    /// Whether the target's socket was too full for all bytes that were due.
+    var isBlocked: Bool { !unsent.isEmpty }
+    /// When the first byte came that was not passed on; nil if there is none.
+    var oldest: ContinuousClock.Instant? { waiting.first?.at }
 
-    func receive(_ now: ContinuousClock.Instant) {
-        guard !hasEnded else { return }
-        var buffer = [UInt8](repeating: 0, count: 65_536)
+    func receive(_ now: ContinuousClock.Instant, _ buffer: inout [UInt8]) {
         while true {
             // The call writes at most the array's size.
             let count = unsafe recv(source, &buffer, buffer.count, Int32(MSG_DONTWAIT))
