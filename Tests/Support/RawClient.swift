@@ -152,6 +152,17 @@ public final class RawClient {
         received.isEmpty && !isReadable(milliseconds: milliseconds)
     }
 
+    /// Waits until a connection has bytes to read, and returns for each connection whether it has.
+    ///
+    /// One call of the system asks for all of them.
+    public static func areReadable(_ clients: [RawClient], milliseconds: Int32) -> [Bool] {
+        var entries = clients.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
+        let isAnyUnread = clients.contains { !$0.received.isEmpty }
+        // The call reads and fills the array's entries.
+        _ = unsafe poll(&entries, nfds_t(entries.count), isAnyUnread ? 0 : milliseconds)
+        return zip(clients, entries).map { !$0.received.isEmpty || $1.revents != 0 }
+    }
+
     // MARK: Reading
 
     private func take(through end: String) throws -> String {

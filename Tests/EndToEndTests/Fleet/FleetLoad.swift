@@ -1,6 +1,5 @@
 #if PostgreSQL
 import Foundation
-import Glibc
 import Support
 import Synchronization
 import Testing
@@ -207,38 +206,54 @@ final class FleetLoad {
 
     // MARK: Requests
 
-    /// Reads the replies that have come, and sends what is due.
+    /// Reads the replies that have come, sends what is due, and waits if there was neither.
     func turn() {
         let now = ContinuousClock.now
+        let waiting = connections.indices.filter { connections[$0].request != nil }
+        let resting = connections.indices.filter { connections[$0].request == nil }
+        let clients = waiting.compactMap { connections[$0].client?.client }
         var isIdle = true
-        for index in connections.indices {
-            if connections[index].request != nil {
-                if read(index, now) { isIdle = false }
-            } else if connections[index].restsUntil <= now
+        for (index, hasReply) in zip(waiting, RawClient.areReadable(clients, milliseconds: 0)) {
+            if hasReply {
+                read(index)
+                isIdle = false
+            } else if now - connections[index].sentAt > Self.patience {
+                giveUp(index)
+            }
+        }
+        var next = now + Self.longestPause
+        for index in resting {
+            let isDue =
+                connections[index].restsUntil <= now
                 || mode != .steady && connections[index].client != nil
                     && target ?? connections[index].server == connections[index].server
-            {
+            if isDue {
                 if send(index, now) { isIdle = false }
+            } else {
+                next = min(next, connections[index].restsUntil)
             }
         }
-        // poll(2) without descriptors pauses for a millisecond.
-        if isIdle { _ = poll(nil, 0, 1) }
+        guard isIdle else { return }
+        // Before a fault, the load looks every millisecond, so that requests are at different steps then.
+        let mayRest = mode == .steady || mode == .draining
+        let milliseconds = mayRest ? max((next - now) / .milliseconds(1), 1) : 1
+        _ = RawClient.areReadable(clients, milliseconds: Int32(milliseconds.rounded(.up)))
     }
 
-    private func read(_ index: Int, _ now: ContinuousClock.Instant) -> Bool {
-        guard let client = connections[index].client, let request = connections[index].request else {
-            return false
-        }
-        guard !client.client.isSilent(milliseconds: 0) else {
-            // Each request has a reply or an error long before.
-            if now - connections[index].sentAt > .seconds(20) {
-                ledger.report("a request got no reply")
-                end(index, request, nil)
-            }
-            return false
-        }
+    /// The longest time without a look at requests that are due again.
+    private static let longestPause = Duration.milliseconds(10)
+    /// Each request has a reply or an error long before.
+    private static let patience = Duration.seconds(20)
+
+    private func read(_ index: Int) {
+        guard let client = connections[index].client, let request = connections[index].request else { return }
         end(index, request, try? client.receive())
-        return true
+    }
+
+    private func giveUp(_ index: Int) {
+        guard let request = connections[index].request else { return }
+        ledger.report("a request got no reply")
+        end(index, request, nil)
     }
 
     private func end(_ index: Int, _ request: Request, _ reply: HTTPTestClient.Reply?) {
