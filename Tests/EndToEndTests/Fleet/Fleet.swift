@@ -101,29 +101,40 @@ final class Fleet: Sendable {
         for index in 0..<Self.serverCount { try start(index, program: program) }
     }
 
-    deinit { for wire in wires { wire.end() } }
+    typealias Shared = (fleet: Fleet, cluster: PostgreSQLCluster, disk: FaultyDisk)
 
     /// A fleet with wires, and the disk of its PostgreSQL server, which tests use one after the other.
-    static func shared() throws -> (fleet: Fleet, cluster: PostgreSQLCluster, disk: FaultyDisk) {
-        try common.get()
+    ///
+    /// The first call makes them; if that fails, every call fails.
+    static func shared() throws -> Shared {
+        try common.withLock { common in
+            let result = common ?? Result { try makeShared() }
+            common = result
+            return result
+        }.get()
     }
 
-    private static let common = Result {
+    private static let common = Mutex<Result<Shared, any Error>?>(nil)
+
+    private static func makeShared() throws -> Shared {
         var made: FaultyDisk?
         let cluster = try makeCluster { data in
             let disk = try FaultyDisk(ofClusterIn: data)
             made = disk
             return disk.environment
         }
-        let disk = try #require(made)
         let fleet = try Fleet(on: cluster, hasWires: true)
-        // Stop the servers here, because a value that lives as long as the process is never released.
-        atexit {
-            guard let (fleet, _, disk) = try? Fleet.shared() else { return }
-            fleet.end()
-            disk.remove()
+        return (fleet, cluster, try #require(made))
+    }
+
+    /// Stops what ``shared()`` has made; otherwise its servers would run beside all later tests.
+    fileprivate static func endShared() {
+        let made = common.withLock { common in
+            defer { common = nil }
+            return try? common?.get()
         }
-        return (fleet: fleet, cluster: cluster, disk: disk)
+        made?.fleet.end()
+        made?.disk.remove()
     }
 
     /// A fleet on Citus, which tests use one after the other.
@@ -215,5 +226,23 @@ final class Fleet: Sendable {
     }
 
     func set(_ fault: FaultyWire.Fault) { for wire in wires { wire.set(fault) } }
+}
+
+/// Stops the shared fleet after the last test of a suite.
+struct SharedFleetTrait: SuiteTrait, TestScoping {
+    @concurrent
+    func provideScope(
+        for test: Test,
+        testCase: Test.Case?,
+        performing function: @concurrent @Sendable () async throws -> Void
+    ) async throws {
+        defer { Fleet.endShared() }
+        try await function()
+    }
+}
+
+extension Trait where Self == SharedFleetTrait {
+    /// The tests share a fleet.
+    static var sharedFleet: Self { Self() }
 }
 #endif

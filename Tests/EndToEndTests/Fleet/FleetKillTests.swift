@@ -9,7 +9,8 @@ import Testing
     "Three servers on one database of PostgreSQL or Citus, with faults under load",
     .serialized,
     .blocking(minutes: 120, first: true),
-    .onPostgreSQL
+    .onPostgreSQL,
+    .sharedFleet
 )
 struct FleetTests {
     /// The maximum time from the end of a fault until every server works again.
