@@ -377,7 +377,7 @@ struct FingerprintFilterTests {
     @Test("a store with background jobs builds the filter, and can stop before the filter is built")
     func buildsByItself() async throws {
         let test = try await TestStore { $0.hasBackgroundWork = true }
-        while try await checkInOneTurn(test).skipped == 0 { await Task.yield() }
+        #expect(try await Polling.eventually { try await checkInOneTurn(test).skipped > 0 })
         test.stop()
         let again = try await TestStore(in: test.place) { $0.hasBackgroundWork = true }
         again.stop()

@@ -31,9 +31,9 @@ public enum Polling {
     }
 
     /// Waits until a condition holds, suspended in between, and returns whether it did.
-    public static func eventually(_ condition: () throws -> Bool) async rethrows -> Bool {
+    public static func eventually(_ condition: () async throws -> Bool) async rethrows -> Bool {
         let end = end
-        while try !condition() {
+        while try await !condition() {
             guard ContinuousClock.now < end else { return false }
             // Conditions may be queries of a database, which cost more than a pause of a millisecond. A cancelled task
             // polls without a pause.
