@@ -11,6 +11,8 @@ internal import Foundation
 actor Engine {
     static let stateFile = "state.json"
     private static let lockTries = 50
+    /// The seconds between two attempts to get the lock.
+    static let lockPause = 0.02
 
     let configuration: Configuration
     let folder: StateFolder
@@ -396,7 +398,7 @@ actor Engine {
             if let lock = try folder.lock(StateFolder.stateLock) {
                 return try withExtendedLifetime(lock, body)
             }
-            try await configuration.clock.sleep(seconds: 0.02)
+            try await configuration.clock.sleep(seconds: Self.lockPause)
         }
         throw DiskFailure.busy
     }

@@ -134,17 +134,26 @@ extension Afterlink {
     ///   - options: the app's choices; without a folder, the connection has a new one in the system's temporary folder.
     /// - Returns: the connection.
     public static func test(server: FakeServer, options: Options = Options()) -> Afterlink {
+        test(server: server, options: options, clock: SystemClock())
+    }
+
+    /// Creates a connection as ``test(server:options:)`` does, whose pauses last as long as a clock says.
+    package static func test(
+        server: FakeServer,
+        options: Options = Options(),
+        clock: any ClientClock
+    ) -> Afterlink {
         var options = options
         options.folder =
             options.folder
             ?? FileManager.default.temporaryDirectory.appendingPathComponent("afterlink-\(RandomID.make())")
-        return Afterlink(
-            Configuration(
-                server: URL(fileURLWithPath: "/"),
-                appKey: "test_fake",
-                options: options,
-                transport: FakeTransport(server: server)
-            )
+        var configuration = Configuration(
+            server: URL(fileURLWithPath: "/"),
+            appKey: "test_fake",
+            options: options,
+            transport: FakeTransport(server: server)
         )
+        configuration.clock = clock
+        return Afterlink(configuration)
     }
 }

@@ -160,19 +160,21 @@ struct EventTests {
         let folder = try TemporaryFolder()
         var options = Options()
         options.folder = folder.url
-        let afterlink = Afterlink.test(server: server, options: options)
+        let clock = QuickClock()
+        let afterlink = Afterlink.test(server: server, options: options, clock: clock)
         // The other process has read an empty file, and still has the lock.
         var lock = try StateFolder(url: folder.url, willTakeStep: { _ in }).lock("events.lock")
         #expect(lock != nil)
         await afterlink.track(.open)
-        try await Task.sleep(for: .seconds(2))
+        // The library sends a second after the event, and pauses longer after that has failed.
+        #expect(await Polling.eventually { clock.pauses.withLock { $0.contains { $0 > 1 } } })
         #expect(await server.eventNames.isEmpty)
         lock = nil
-        for _ in 0..<2000 {
-            if await !server.eventNames.isEmpty { break }
-            try await Task.sleep(for: .milliseconds(10))
-        }
+        // This waits for the file's deletion, which follows the server's answer.
+        let file = folder.file(EventQueue.fileName)
+        #expect(await Polling.eventually { !FileManager.default.fileExists(atPath: file) })
         #expect(await server.eventNames == ["open"])
+        withExtendedLifetime(afterlink) {}
     }
 
     @Test("are written again after pauses that grow, while the disk refuses them")

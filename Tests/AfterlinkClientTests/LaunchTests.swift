@@ -56,10 +56,13 @@ struct LaunchTests {
 
     @Test("returns within its limit while the server is silent")
     func silent() async throws {
-        let afterlink = Afterlink.test(server: FakeServer(.silent))
-        let start = ContinuousClock.now
-        #expect(await afterlink.firstLaunch(within: .milliseconds(200)) == .pending)
-        #expect(ContinuousClock.now - start < .seconds(2))
+        let clock = HeldClock(holding: 0.2)
+        let afterlink = Afterlink.test(server: FakeServer(.silent), clock: clock)
+        async let answer = afterlink.firstLaunch(within: .milliseconds(200))
+        try #require(await Polling.eventually { clock.heldCount == 1 }, "the limit is a pause of the clock")
+        // Now the limit has passed.
+        clock.release()
+        #expect(await answer == .pending)
     }
 
     @Test(
@@ -119,7 +122,8 @@ struct LaunchTests {
         let folder = try TemporaryFolder()
         var options = Options()
         options.folder = folder.url
-        let afterlink = Afterlink.test(server: FakeServer(.noMatch), options: options)
+        let clock = HeldClock(holding: Engine.lockPause)
+        let afterlink = Afterlink.test(server: FakeServer(.noMatch), options: options, clock: clock)
         var lock = try StateFolder(url: folder.url, willTakeStep: { _ in }).lock("state.lock")
         #expect(lock != nil)
         let urls = ["a", "b"].map { "myapp://\($0)?al=" + String(repeating: $0, count: 44) }
@@ -128,8 +132,9 @@ struct LaunchTests {
             return Task { await afterlink.opened(url) }
         }
         // Both calls now wait for the lock, and each has both tokens to store.
-        try await Task.sleep(for: .milliseconds(300))
+        #expect(await Polling.eventually { clock.heldCount == 2 })
         lock = nil
+        clock.release()
         for call in calls { await call.value }
         var opened: Set<String> = []
         for await link in afterlink.links.prefix(2) { opened.insert(link.url.absoluteString) }
