@@ -29,6 +29,21 @@ final class ClientApp: Sendable {
 
     var stateFolder: String { folder.file("state") }
     var state: String { (try? String(contentsOfFile: stateFolder + "/state.json", encoding: .utf8)) ?? "" }
+    /// The number of launches that sent a request.
+    var launchCount: Int { Int(number("launches") ?? 0) }
+
+    /// When the server permits the next request, by the client's clock; nil for at once.
+    var pauseEnd: Date? {
+        number("notBefore").map {
+            kind == .swift
+                ? Date(timeIntervalSinceReferenceDate: $0) : Date(timeIntervalSince1970: $0 / 1000)
+        }
+    }
+
+    private func number(_ name: String) -> Double? {
+        let object = try? JSONSerialization.jsonObject(with: Data(state.utf8)) as? [String: Any]
+        return object?[name] as? Double
+    }
 
     /// What a launch printed.
     struct Launch: Sendable {
@@ -70,9 +85,20 @@ final class ClientApp: Sendable {
     }
 
     /// Starts the app, without waiting for its end.
-    func start(_ arguments: String...) throws -> ChildProcess {
+    func start(_ arguments: String...) throws -> ChildProcess { try start(arguments) }
+
+    private func start(_ arguments: [String]) throws -> ChildProcess {
         let (program, ownArguments) = try command(server: server)
         return try ChildProcess(program, ownArguments + arguments)
+    }
+
+    /// Launches the app, ends it once a condition holds, and expects that it has no result by then.
+    func launch(_ arguments: String..., until condition: () throws -> Bool) throws {
+        let process = try start(["within=600"] + arguments)
+        let isFulfilled = try Polling.until(condition)
+        process.kill()
+        let output = String(decoding: try process.remainingOutput(), as: UTF8.self)
+        #expect(isFulfilled && output.isEmpty, "\(output) \(state)")
     }
 
     private func command(server: String) throws -> (URL, [String]) {

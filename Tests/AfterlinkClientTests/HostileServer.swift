@@ -10,6 +10,8 @@ final class HostileServer: Sendable {
         let path: String
         let head: String
         let body: Data
+        /// When the server had received the whole request.
+        let time: ContinuousClock.Instant
 
         var json: [String: Any] { (try? JSONSerialization.jsonObject(with: body) as? [String: Any]) ?? [:] }
     }
@@ -105,7 +107,8 @@ final class HostileServer: Sendable {
                 let length = field.flatMap { Int($0.dropFirst(15).trimmingCharacters(in: .whitespaces)) } ?? 0
                 if bytes.count - end.upperBound >= length {
                     let path = head.split(separator: " ").dropFirst().first.map(String.init) ?? ""
-                    return Request(path: path, head: head, body: Data(bytes[end.upperBound...]))
+                    let body = Data(bytes[end.upperBound...])
+                    return Request(path: path, head: head, body: body, time: .now)
                 }
             }
             // The buffer has room for the count that is passed.
