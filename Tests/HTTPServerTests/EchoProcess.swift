@@ -36,8 +36,9 @@ final class EchoProcess {
         port = try #require(line?.split(separator: ":").last.flatMap { UInt16($0) })
     }
 
+    var identifier: Int32 { process.identifier }
     /// The system's figures about the process.
-    var figures: ProcessFigures { ProcessFigures(of: process.identifier) }
+    var figures: ProcessFigures { ProcessFigures(of: identifier) }
 
     /// Sends requests on an open connection for a second.
     ///

@@ -46,6 +46,21 @@ public struct ProcessFigures: Sendable {
         return (Int(fields[11]) ?? 0) + (Int(fields[12]) ?? 0)
     }
 
+    /// How long the threads that run have been ready to run while others had the cores, summed up.
+    public var waitForCores: Duration {
+        let threads = (try? FileManager.default.contentsOfDirectory(atPath: "\(folder)/task")) ?? []
+        return threads.reduce(.zero) { $0 + Self.waitForCores(ofThreadIn: "\(folder)/task/\($1)") }
+    }
+
+    /// How long a thread has been ready to run while others had the cores; zero once it is gone.
+    ///
+    /// Source: the second number of the kernel's `schedstat`, in nanoseconds (Documentation/scheduler/sched-stats).
+    static func waitForCores(ofThreadIn folder: String) -> Duration {
+        let text = (try? String(contentsOfFile: folder + "/schedstat", encoding: .utf8)) ?? ""
+        let numbers = text.split(separator: " ").compactMap { Int64($0) }
+        return numbers.count < 2 ? .zero : .nanoseconds(numbers[1])
+    }
+
     /// Whether the process ignores a signal.
     public func ignores(_ signal: Int32) -> Bool {
         (UInt64(status("SigIgn"), radix: 16) ?? 0) >> UInt64(signal - 1) & 1 == 1
