@@ -212,9 +212,11 @@ struct EveryAnswerTests {
         )
         let only = try server.connect()
         #expect(try only.check(fingerprint(1)).isNoMatch)
-        only.sendCheck(fingerprint(1))
-        let limited = try only.client.answer()
-        #expect(limited.status == 429)
+        // Even a busy machine serves two of so many requests within a second.
+        for _ in 0..<20 { only.sendCheck(fingerprint(1)) }
+        let limited = try #require(
+            try (0..<20).map { _ in try only.client.answer() }.last { $0.status == 429 }
+        )
         let newest = try RawClient(port: server.port)
         let turnedAway = try newest.answer()
         #expect(turnedAway.status == 503)

@@ -5,6 +5,7 @@ import JSON
 import Server
 import Support
 import Testing
+import Threads
 
 /// The receivers of Apple's postbacks, and the calls that list and verify them.
 @Suite("Apple's postbacks")
@@ -103,10 +104,14 @@ struct ApplePostbackEndpointTests {
     @Test("a GET explains the path, and the rate limit of postbacks does not restrict clicks")
     func limits() async throws {
         let service = try await TestService(rateLimits: RateLimits([.applePostbacks], "1/s:2"))
-        #expect(await service.send(.get, Self.kit).text.contains("Apple's devices"))
-        #expect(await service.send(.post, Self.skan, body: AppleSamples.version4).status == 200)
-        #expect(await service.send(.post, Self.skan, body: AppleSamples.version4).status == 429)
-        #expect(await service.click().status == 201)
+        let moment = MonotonicTime.now()
+        #expect(await service.send(.get, Self.kit, at: moment).text.contains("Apple's devices"))
+        func post() async -> Int {
+            await service.send(.post, Self.skan, body: AppleSamples.version4, at: moment).status
+        }
+        #expect(await post() == 200)
+        #expect(await post() == 429)
+        #expect(await service.click(at: moment).status == 201)
     }
 
     @Test("a verification on request stores nothing, and needs a key")
