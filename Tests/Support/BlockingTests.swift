@@ -1,7 +1,7 @@
 import Synchronization
 public import Testing
 
-/// Runs tests that block (child processes, sockets) five at a time, each on a thread of its own.
+/// Runs tests that block (child processes, sockets) seven at a time, each on a thread of its own.
 ///
 /// The pool that all tests share has one thread per core: a test that blocks such a thread would delay all others.
 ///
@@ -9,7 +9,7 @@ public import Testing
 /// slow machine is nearly as long as all tests take. The limit of this trait starts when the test starts.
 public struct BlockingTestsTrait: SuiteTrait, TestTrait, TestScoping {
     public let isRecursive = true
-    private static let permits = Permits(count: 5)
+    private static let permits = Permits(count: 7)
     let minutes: Int
     let isFirst: Bool
     /// Whether the current task is a test that has one of the permits.
