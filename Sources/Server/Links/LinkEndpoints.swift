@@ -164,15 +164,19 @@ enum LinkEndpoints {
     }
 
     /// Changes the link whose id is in the path; retries three times if another request changed it meanwhile.
+    ///
+    /// If the link stays the same, nothing is stored, and its time of change stays.
     @discardableResult
     static func change(
         _ exchange: Exchange,
         _ change: (inout Link) throws(APIError) -> Void
     ) async throws(APIError) -> LinkListing {
         for _ in 0..<4 {
-            var link = try await link(exchange).link
+            let found = try await self.link(exchange)
+            var link = found.link
             let earlier = link.updatedAt
             try change(&link)
+            guard link != found.link else { return found }
             link.updatedAt = exchange.now
             do throws(LinkStoreError) {
                 try await exchange.stores.links.update(link, ifUpdatedAt: earlier, by: exchange.actor)
