@@ -46,6 +46,7 @@ enum Routes {
             ),
             withDirectory("/campaign/resolve/{key}", ResolveCampaign.respond),
             withDirectory("/resolve/{key}", ResolveCampaign.respond),
+            // The description of the API.
             Route(.get, "/openapi.json", .anyone, ShowOpenAPI.respond),
             // Apple's and Google's systems read these files of a link host.
             withDirectory("/.well-known/apple-app-site-association", ShowAppleAssociation.respond),

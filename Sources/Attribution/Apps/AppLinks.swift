@@ -10,7 +10,7 @@ public struct AppLinks: Equatable, Sendable {
     public var android = AndroidApp()
     /// The URLs to which a browser goes if the app is not installed and the link has no fallback of its own.
     public var fallbacks = Link.Fallbacks()
-    /// Hosts in addition to ``hosts`` that links and fallbacks may lead to; nil allows any.
+    /// Links and fallbacks may lead to these hosts, and to ``hosts``; nil allows any host.
     public var webHosts: [String]? = []
     /// The rules about which URLs of ``hosts`` open the installed app; if there are none, all URLs do.
     public var rules: [LinkRule] = []
@@ -70,7 +70,8 @@ public struct LinkHost: Hashable, Sendable {
         self.text = host.name
     }
 
-    /// Reads a host as an operator names it; nil for a text with a port, and for a text that is no host in ASCII.
+    /// Reads a host as an operator names it; nil for a text with a port or a final dot, and for a text that is no host
+    /// in ASCII.
     public init?(naming text: String) {
         guard let host = LinkHost(text), host.text == text.trimmed.asciiLowercased else { return nil }
         self = host
@@ -81,7 +82,7 @@ public struct LinkHost: Hashable, Sendable {
 public enum AppLinkField: String, SettingField {
     /// The host names that serve the app's links and domain files.
     case hosts = "link_hosts"
-    /// Hosts in addition to ``hosts`` that links and fallbacks may lead to; the single text `any` allows all.
+    /// Links and fallbacks may lead to these hosts, and to ``hosts``; the single text `any` allows all hosts.
     case webHosts = "web_hosts"
     case icon
     case color
@@ -122,7 +123,7 @@ extension AppLinks {
 
     /// Reads stored fields, which were valid when they were set.
     ///
-    /// A text that is no longer valid is ignored.
+    /// A text that is no longer valid is ignored, except that a rule with `#` in its query is kept.
     public init(stored fields: AppLinkFields) { (self, _) = Self.read(fields, former: []) }
 
     /// Reads and validates the fields of a request or a command.
@@ -198,8 +199,8 @@ extension FieldReader where Field == AppLinkField {
             do throws(LinkRuleError) {
                 let rule = try LinkRule(parsing: text)
                 rules.append(rule)
-                // Append the rule before it is validated, because ``AppLinks/init(stored:)`` ignores the report and
-                // must not lose the rule.
+                // Append the rule even if the next line refuses it: ``AppLinks/init(stored:)`` ignores problems, and
+                // must keep such a rule.
                 if !former.contains(rule) { try rule.requireUnglued() }
             } catch { report(.rules, "\(AppLinkField.rules.rawValue): \(error.message)") }
         }

@@ -20,7 +20,7 @@ public struct EventSum: Equatable, Sendable {
     /// Nil for events without an amount.
     public let currency: Currency?
     public var events: Int64 = 0
-    /// The number of matched installations whose first credited event of this name is one of these events.
+    /// The number of matched installations; each counts once for a name, with its first credited event of that name.
     public var installs: Int64 = 0
     /// Revenue that app and test keys have reported, in the currency's smallest units.
     public var reported: Int64 = 0
@@ -47,8 +47,8 @@ public enum EventCount {
         value.split(separator: " ", maxSplits: 1).first.map(String.init) ?? value
     }
 
-    /// A cohort's events are summed up to the end of each of these days; day 0 is the 24 hours from an installation's
-    /// match on.
+    /// A cohort's events are summed up to the end of each of these days; day 0 is the first 24 hours after an
+    /// installation's match.
     public static let cohortDays: [Int64] = [0, 1, 3, 7, 14, 30]
 
     /// Returns the first of ``cohortDays`` that ends after an event; nil if all of them end before it.

@@ -33,8 +33,8 @@ public struct ExplainedClick: Equatable, Sendable {
     public let hasSameFingerprint: Bool
     /// The probability that the launch came for the click's destination, 0…1; nil if it was not recorded.
     public var share: Double?
-    /// Whether click and launch reported the same screen, or the same screen width; nil if neither value is
-    /// known for both.
+    /// Whether click and launch reported the same screen width or, if a width is unknown, the same screen; nil if a
+    /// screen is unknown too.
     public var hasSameScreen: Bool?
     /// Empty if the fingerprint is the same, or the values of one of the two are unknown.
     public var differences: [Difference] = []
@@ -93,7 +93,7 @@ extension Explanation {
             text += "; the probability that this is right is \(Self.percent(confidence))"
         }
         text += "."
-        // The minimum applies to matches by fingerprint alone.
+        // The minimum applies only to matches by fingerprint.
         if let confidence = facts.confidence, facts.method?.confidence == nil,
             confidence < min(facts.minimumConfidence, Verdict.highestConfidence)
         {
@@ -274,7 +274,7 @@ public struct KnownClick: Equatable, Sendable {
     /// When a launch consumed the click, and how that launch was recognised; both are nil if none did.
     public var claimedAt: Timestamp?
     public var claimedBy: AttributionMethod?
-    /// Whether checks no longer find the click because a launch consumed a later click of the same visitor.
+    /// Whether checks no longer find the click because a launch consumed a later click of the same visit.
     public var isRetired = false
     /// How the click's address compares with the launch's.
     public var agreement = AddressAgreement.missing
@@ -331,7 +331,9 @@ public struct ExplanationInput: Sendable {
     public var sameFingerprint: [KnownClick] = []
     /// Clicks that the check got or weighed; clicks of ``sameFingerprint`` may be among them.
     public var named: [KnownClick] = []
-    /// The app's newest clicks with signals, recorded until a second after the check and not by robots; newest first.
+    /// The app's newest clicks that have signals, newest first.
+    ///
+    /// They were recorded at most a second after the check, and none is a robot's.
     public var recent: [KnownClick] = []
 
     /// The largest number of live clicks in ``sameFingerprint``, and also the largest number of closed clicks.

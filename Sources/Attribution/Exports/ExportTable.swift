@@ -4,7 +4,9 @@ internal import JSON
 public enum ExportTable: String, CaseIterable, Sendable {
     /// Recorded clicks, in the order in which they were recorded.
     case clicks
-    /// Recorded checks: all matches, and a limited number of the others, whose weights count the omitted ones too.
+    /// Recorded checks: all matches, and a limited number of the others.
+    ///
+    /// The column `weight` is the number of checks that a row represents, including those without a row.
     case checks
     /// The checks that matched a click.
     case matches
@@ -19,9 +21,9 @@ public enum ExportTable: String, CaseIterable, Sendable {
     case counters
     /// Rows of `clicks`, `checks` and `events` that are no longer stored.
     ///
-    /// Each erased row, and each event of an app key that a server key's event replaced, has a row here. All rows that
-    /// a table has lost after the retention time are one row here, which states the time before which the table has no
-    /// rows.
+    /// Each erased row has a row here. If an event of a server key replaced an event of an app key, the replaced event
+    /// has a row here too. All rows that a table has lost after the retention time are one row here, which states the
+    /// time before which the table has no rows.
     case deletions
     /// Apple's postbacks, and the attributions of Apple Ads, in the order in which they were received.
     case applePostbacks = "apple_postbacks"

@@ -28,8 +28,9 @@ public struct StoreHealth: Sendable {
     public var postbackSeconds = Histogram(bounds: [0.1, 0.5, 1, 5, 30, 300, 3600, 86_400])
     /// The number of endpoints in each state, except those that an operator has disabled.
     public var postbackEndpoints: [PostbackEndpoint.State: Int] = [:]
-    /// The number of pending deliveries to endpoints that no operator has disabled, and the age of the oldest one.
+    /// The number of pending deliveries to endpoints that no operator has disabled.
     public var postbackQueue = 0
+    /// The age of the oldest of these deliveries.
     public var postbackAgeSeconds: Int64 = 0
 
     /// Why this server must get no requests although it can read and write; nil if it may get them.

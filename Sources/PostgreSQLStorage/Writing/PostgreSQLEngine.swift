@@ -30,7 +30,8 @@ final class PostgreSQLEngine: BlockingEngine {
     ///   - form: the parameters with which the database was created.
     ///   - server: this server's number.
     ///   - directory: the apps and keys, to which this thread publishes its own changes.
-    ///   - slots: the slots with partitions, to which this thread adds the slots that it makes.
+    ///   - slots: the slots (days, and the one of long windows) that have partitions; when this thread makes the
+    ///     partitions of a slot, it adds the slot.
     init(
         _ configuration: PostgreSQLConfiguration,
         _ state: StoreState,
@@ -59,7 +60,8 @@ final class PostgreSQLEngine: BlockingEngine {
         }
     }
 
-    /// Makes the partitions that the last transaction lacked, because the clock jumped or a test made none.
+    /// Makes the partitions that the last transaction did not find; they are missing if the clock jumped, or if a test
+    /// made none.
     private func makePartitions() throws(PostgreSQLError) {
         for slot in batch.takeMissingSlots() {
             try connection.makePartitions(of: slot)
@@ -134,8 +136,8 @@ final class PostgreSQLEngine: BlockingEngine {
         transaction?.didRollBack()
     }
 
-    /// Renews the connection after it has prepared the statements of many days; else renews old plans of its
-    /// statements.
+    /// Connects again if too many statements are prepared, since each day has its own; otherwise renews the plans of
+    /// the statements if they are old.
     func tidy() throws(EngineFailure) {
         guard !batch.dropStatements() else {
             _ = try reopen()
@@ -147,9 +149,9 @@ final class PostgreSQLEngine: BlockingEngine {
     /// Connects again, and reads from this server's row whether a transaction in doubt was committed.
     func reopen() throws(EngineFailure) -> TransactionFate {
         do throws(StoreError) {
-            // If a later statement fails, the next call must find the same fate. But only the first call of `open()`
-            // finds the fate; later calls return true. So `isInDoubt` becomes false if the transaction was not
-            // committed.
+            // If a statement below fails, `reopen()` is called again and must return the same fate. But only the
+            // first call of `open()` finds the fate; later calls return true. So `isInDoubt` keeps what the first
+            // call found: it becomes false if the transaction was not committed.
             isInDoubt = try connection.open() && isInDoubt
             let isCommitted = isInDoubt
             batch.movedUpTo = try StoreError.translating { () throws(PostgreSQLError) in
@@ -168,7 +170,8 @@ final class PostgreSQLEngine: BlockingEngine {
             }
             isInDoubt = false
             guard isCommitted else { return .rolledBack }
-            // A worker that failed before the second phase shows the rows only after the recovery of Citus.
+            // If a machine of Citus failed before the second phase of the commit, readers see its rows only after
+            // Citus has recovered them.
             return form.shards.isCitus ? .unseen : .committed
         } catch { throw EngineFailure(error, endsBatch: true, endsConnection: true) }
     }

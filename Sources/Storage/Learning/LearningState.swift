@@ -8,10 +8,10 @@ public protocol LearningReader {
 
     /// Returns the epoch of a scope's stored sums; nil if nothing has been learnt.
     func learningEpoch(of scope: Scope) throws(Failure) -> LearningEpoch?
-    /// Returns the stored sums of the families that belong to the model.
+    /// Returns the stored sums of each ``CounterFamily`` that belongs to the model.
     func modelSums(of scope: Scope) throws(Failure) -> [CounterKey: Double]
-    /// Passes the open clicks of a key that are older than a position to `body`, newest first, and at most
-    /// `limit` of them.
+    /// Calls `body` with the open clicks of a key that are older than `position`: the newest first, and at most
+    /// `limit` clicks.
     func openClicks(
         of key: KeySummary.Key,
         before position: RowPosition,
@@ -64,7 +64,7 @@ final class LearningState: Sendable {
         var liveClicks: (count: Double, at: Timestamp)?
         /// Whether learnt sums were seen in the database.
         var isStored = false
-        /// The room for more counters at the last round.
+        /// Whether there was room for more counters in the last round of the learning job.
         var room = LearntSlice.Room()
         /// The number of sums that ``LearningState/takeSlices()`` has returned since the last round.
         var takenCount = 0
@@ -78,7 +78,7 @@ final class LearningState: Sendable {
 
     /// The increments that the learning job has taken and not written yet; the next element is at the end of each list.
     ///
-    /// They are here and not in the job, so that a store that stops writes them too.
+    /// They are here and not in the job, so that they are written too when the store stops.
     private struct Round {
         /// Increments that are not split yet.
         var increments: [(scope: Scope, increments: LearntIncrements)] = []
@@ -145,7 +145,8 @@ extension LearningState {
 
     /// Returns the number of a scope's live clicks; a large number may be a second old.
     ///
-    /// Adding up the counts by second and hour of expiry takes longer than reading all other evidence of a launch.
+    /// The database counts live clicks by the second and the hour in which they expire. Adding up these counts takes
+    /// longer than reading all other evidence of a launch.
     func liveClicks<Failure>(
         of scope: Scope,
         at moment: Timestamp,
@@ -333,7 +334,10 @@ extension LearningState {
 final class PendingIncrements: Sendable {
     private struct Content {
         var increments: [Scope: LearntIncrements] = [:]
-        /// The number of calls of ``drain()``; in a flood, it decides which keys the next increments leave out.
+        /// The number of calls of ``drain()``.
+        ///
+        /// In a flood of keys, the increments drop some keys. This number decides which, so that each time others are
+        /// dropped.
         var turn: UInt64 = 0
     }
     private let content = ConditionLock(Content())

@@ -26,7 +26,7 @@ final class BackgroundReader<Backend: StorageBackend>: Sendable {
 
     /// Runs reads until the store stops, then refuses the reads that are still queued.
     ///
-    /// If the database cannot be reached, it refuses the queued reads too: each of them would first wait as long.
+    /// If a read cannot reach the database, the queued reads are refused too: each would wait as long as this one did.
     func run() {
         var reader: Reader?
         while let question = next() {

@@ -7,7 +7,7 @@ public final class StoreThreads<Backend: StorageBackend>: Sendable {
     let backend: Backend
     /// The background reader; nil if the store has no background threads.
     let reader: BackgroundReader<Backend>?
-    /// Ends the thread of ``startPoll(_:)``; this thread gets no other requests.
+    /// The requests to the thread of ``startPoll(_:)``; the only one is the request to stop.
     private let pollRequests = JobRequests()
     private let hasWriterEnded = ConditionLock(false)
     private let threads = ConditionLock<[JoinableThread]>([])
@@ -79,7 +79,7 @@ public final class StoreThreads<Backend: StorageBackend>: Sendable {
 extension StoreThreads where Backend.Reader: ReportReader {
     /// Starts the thread of jobs and the background reader, if the store has background threads.
     ///
-    /// At the end, their connections are closed before the connection of the writing thread.
+    /// When the store stops, SQLite's writing thread closes its connection only after these two threads have ended.
     ///
     /// - Parameter makeOwnJobs: called on the thread of jobs with the context that its jobs share; creates the jobs that
     ///   only this kind of database has.

@@ -21,7 +21,8 @@ package enum TextFile {
     ///
     /// - Throws: `EEXIST` if the file exists, or another error of the system.
     static func create(_ path: String, text: String) throws(SystemError) {
-        // The name is random: in containers that share a volume, several processes can have the same id.
+        // The name contains random bytes and not the process's id: in containers that share a volume, several
+        // processes can have the same id.
         let draft = "\(path).\(Hexadecimal.text(of: SystemRandom.bytes(draftBytes)))"
         defer { delete(draft) }
         let file = try OpenFile(draft, O_WRONLY | O_CREAT | O_EXCL)
@@ -150,8 +151,8 @@ enum FileModes {
     /// Call it before the database is opened, because SQLite gives the new files beside the database the mode of the
     /// database. Folders keep their modes, because other users may share them.
     ///
-    /// Any other file keeps its mode, because a start refuses it. It may be a device, such as `/dev/null`, or the database
-    /// of another program.
+    /// A file at `path` that is neither empty nor a database of Afterlink keeps its mode, because the service does not
+    /// start with such a file. It may be a device, such as `/dev/null`, or the database of another program.
     ///
     /// - Parameters:
     ///   - path: the path of the database, which may be missing or empty.
@@ -183,10 +184,11 @@ enum FileModes {
             + " its mode is \(octal(mode & 0o700)) now"
     }
 
-    /// Whether a file that is mounted on several servers can hold a secret: no other user can read or change it.
+    /// Whether a file's mode is strict enough for a secret: only the owner can change the file, and other users cannot
+    /// read it.
     ///
     /// The group may read it if root or another user owns it, or if the group is this process's: operators and
-    /// containers share keys with a service in this way.
+    /// containers share keys with a service in this way, for example in a file that is mounted on several servers.
     static func isFitForSecrets(_ status: stat) -> Bool {
         let isShared = status.st_uid == 0 || status.st_uid != geteuid() || status.st_gid == getegid()
         return status.st_mode & (isShared ? 0o037 : 0o077) == 0

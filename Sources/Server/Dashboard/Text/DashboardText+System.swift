@@ -95,7 +95,7 @@ extension DashboardText {
 
     /// Returns a figure with its unit.
     ///
-    /// A whole number has no digits after the point, and any other number has one.
+    /// Seconds always have one digit after the point; a number has one only if it is not whole.
     static func figure(_ value: Double?, of unit: MetricFamily.Unit) -> String {
         guard let value, abs(value) < 1e15 else { return "–" }
         switch unit {
