@@ -3,7 +3,7 @@ import PackagePlugin
 
 /// Turns text files into string literals at build time.
 ///
-/// - `SQLiteStorage` gets the SQL of `Migrations/SQLite`, and any other target `…Storage` that of its folder.
+/// - Each target `…Storage` gets the SQL of a folder in `Migrations`: `SQLiteStorage` that of `Migrations/SQLite`.
 /// - `Attribution` gets the tables of `Sources/Attribution/Data`.
 /// - `DomainFiles` gets the table of findings in `Sources/DomainFiles/Data`.
 /// - `Server` gets the pages of `Sources/Server/Landing/Pages`, the dashboard's style and script in

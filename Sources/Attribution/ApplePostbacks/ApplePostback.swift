@@ -29,7 +29,7 @@ public struct ApplePostback: Equatable, Sendable {
     public var version: String?
     /// The identifier of the ad network.
     public let network: String
-    /// The App Store's number of the advertised app; for Apple Ads, Afterlink's id of an app without such a number.
+    /// The App Store's number of the advertised app; for Apple Ads, Afterlink's id of the app if there is no number.
     public let item: String
     /// The postback's own identifier.
     public let id: String

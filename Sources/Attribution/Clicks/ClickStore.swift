@@ -48,7 +48,8 @@ public struct CheckView: Sendable {
     /// Whether there is neither an answer to return, nor a click to claim or to weigh.
     var isEmpty: Bool { replay == nil && certainChoice == nil && evidence == nil }
 
-    /// Removes the counts of unlisted clicks of these destinations, because no click of them was found.
+    /// Removes the counts of clicks that are not candidates but lead to these destinations, because a claim found no
+    /// such click.
     ///
     /// A count may be some seconds old, and its clicks may have been claimed, expired or deleted since.
     mutating func leaveOut(_ destinations: Set<CreditedDestination>) {

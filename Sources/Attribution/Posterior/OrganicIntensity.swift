@@ -81,8 +81,8 @@ enum RelativeOrganicRate {
     }
 }
 
-/// The expected rate of organic launches at each rate of clicks, learnt for each app: at an event, both rates rise;
-/// after a message to customers, only the rate of clicks rises.
+/// The expected rate of organic launches at each rate of clicks, learnt for each app: at a public event, both rates
+/// rise; after a message to customers, only the rate of clicks rises.
 ///
 /// It is computed from the organic launches per click at each ``RelativeClickRateLevel``.
 private struct OrganicResponse: Sendable {
@@ -116,7 +116,7 @@ private struct OrganicResponse: Sendable {
 
 /// The rate of clicks as a multiple of the average: now, and in the hours before.
 ///
-/// At an event, organic launches rise with the clicks within minutes. The clicks show the rise sooner,
+/// At a public event, organic launches rise with the clicks within minutes. The clicks show the rise sooner,
 /// because there are more clicks.
 struct RelativeClickRate: Sendable {
     let now: Double

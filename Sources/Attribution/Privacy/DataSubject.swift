@@ -37,7 +37,8 @@ public struct DataSubject: Sendable {
     ///
     /// - Parameters:
     ///   - kind: the kind of the value.
-    ///   - text: the value: the id of a click, 64 hexadecimal digits, an installation id, an address or its network.
+    ///   - text: the value: the id of a click, 64 hexadecimal digits, an installation id, an app's id of a user, an
+    ///     address, or a network.
     ///   - app: the app whose clicks and checks are searched.
     ///   - keys: the server keys.
     ///   - addresses: the address keys that still exist.
@@ -142,8 +143,9 @@ public struct DataSubject: Sendable {
         return words.contains(isNetwork ? address.near : address.exact)
     }
 
-    /// Returns whether a check's record belongs to the subject by its own values, regardless of its click; `isTest` is
-    /// whether the record is one of test traffic.
+    /// Returns whether a check's record itself contains the subject: the click's id, or one of the hashes.
+    ///
+    /// The other values of the record's click do not matter. `isTest` is whether the record is one of test traffic.
     public func has(_ facts: CheckFacts, isTest: Bool) -> Bool {
         switch key {
         case .click(let id): facts.click?.high == id.high

@@ -30,7 +30,7 @@ struct IOSAgent {
         }
     }
 
-    /// Returns the model; if an agent names several, the first one, which pages should assume.
+    /// Returns the model; if an agent names several models, pages should assume the first one.
     private static func model(in text: AgentText) -> String? {
         let phone = text.end(of: .iPhone) ?? .max
         let pad = text.end(of: .iPad) ?? .max

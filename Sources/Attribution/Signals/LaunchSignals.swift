@@ -31,8 +31,8 @@ public struct LaunchSignals: Equatable, Sendable {
         data: DeviceData = .embedded
     ) {
         var canonical = canonical
-        // An app may send a name of the zone under which no click is stored; every click is stored under the most
-        // likely one.
+        // An app may send a rare name of its time zone. No click is stored under a rare name; every click is stored
+        // under the zone's most likely name.
         if !isWeighedByGiven {
             canonical.givenTimezone = canonical.givenTimezone.flatMap { data.timeZones.likeliest($0) }
         }

@@ -39,7 +39,7 @@ extension Dimension {
         self == .event ? EventCount.name(ofValue: value) : value
     }
 
-    /// The dimension of the counts of clicks that list and rank this dimension's campaigns or links.
+    /// The dimension whose counts of clicks list and rank the campaigns or links of this dimension.
     ///
     /// Every campaign or link with a count of this dimension has such a count of clicks, which may be 0. The property
     /// is nil for a dimension that does not count by campaign or link.

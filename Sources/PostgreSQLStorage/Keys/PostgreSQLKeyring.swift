@@ -8,7 +8,8 @@ internal import Synchronization
 public final class PostgreSQLKeyring: KeyringRows {
     /// The connection, which one call at a time uses.
     ///
-    /// Sendable, because it is only used under the lock, and each call runs its loop to the end on the calling thread.
+    /// It is sendable, because only the thread that holds the lock uses it: a call runs the connection's loop on this
+    /// thread, and returns when the database has answered.
     private struct Held: @unchecked Sendable {
         var connection: BlockingConnection?
     }
@@ -16,7 +17,7 @@ public final class PostgreSQLKeyring: KeyringRows {
     private let opening: DatabaseOpening
     /// The random number of this process; nil for a command.
     ///
-    /// The number of its server may change while the process runs, but this number does not.
+    /// While the process runs, its server number in the table `servers` may change, but this random number does not.
     private let holder: Int64?
     private let held = Mutex(Held())
 

@@ -4,8 +4,9 @@ internal import Storage
 
 /// A part of the rows of `clicks` or `checks`: a limited number of one day's rows, in the order of their numbers.
 ///
-/// The indexes start with the bucket, so each bucket of the day, and of slot -1, has a branch with a limit of its own.
-/// If a branch reaches its limit, rows after its last number may be missing, so the part ends at that number.
+/// The rows of a day are in the day's slot, and in slot -1 for long windows. The indexes start with the bucket, so each
+/// bucket of both slots has a branch of the statement, with a limit of its own. If a branch reaches its limit, rows
+/// after its last number may be missing, so the part ends at that number.
 struct NumberedPart {
     enum Table {
         case clicks
@@ -13,7 +14,9 @@ struct NumberedPart {
 
         var name: StaticString { self == .clicks ? "clicks" : "checks" }
 
-        /// The maximum limit of a branch: the clicks of a day are in all buckets, and the checks of a server in one.
+        /// The maximum limit of a branch.
+        ///
+        /// A day's clicks are spread over all buckets, but all checks of a server are in one bucket.
         var rowsAtOnce: Int { self == .clicks ? 256 : 4096 }
     }
 
@@ -86,7 +89,7 @@ struct NumberedPart {
 extension PostgreSQLReader {
     /// Reads one part after the other, until `read` returns nil or no rows are left.
     ///
-    /// `read` returns the number of rows in the part, and the number of its last row. The limit of each branch is `limit`
+    /// `read` returns the count of the part's rows, and the number of the last one. The limit of each branch is `limit`
     /// in the first part, and grows from part to part: a caller that needs few rows reads few.
     func readParts(
         of table: NumberedPart.Table,

@@ -133,10 +133,10 @@ enum RowReads {
         SELECT l.number FROM unnest($1, $2) AS k (high, low)
         JOIN links l ON l.id_high = k.high AND l.id_low = k.low AND l.maximum_clicks IS NULL
         """
-    /// Waits for the transactions that record clicks of links; until the commit, no other one begins to.
+    /// Waits for the transactions that record clicks of links; until the commit, no other transaction records one.
     ///
-    /// Each transaction keeps a lock of the table from ``lockLimits`` until its commit. This statement must come before
-    /// the transaction's own ``lockLimits``: two servers that both had that lock would wait for each other.
+    /// Each of those transactions keeps a lock of the table from ``lockLimits`` until its commit. This statement must
+    /// come before the transaction's own ``lockLimits``: two servers that both had that lock would wait for each other.
     static let waitForClicks = PreparedStatement("LOCK TABLE link_limits IN EXCLUSIVE MODE")
     /// Only a link without counts can be deleted.
     ///

@@ -44,7 +44,7 @@ extension SQLiteWriter {
         try connection.statement(Self.noteSettled).run(now.milliseconds)
     }
 
-    /// Takes a lease that is free, is already the holder's, or ends later than two usual lengths from now.
+    /// Takes a lease that is free, is already the holder's, or lasts for more than twice its usual length.
     ///
     /// The end of such a long lease was set while the clock was ahead. A renewal takes the lease only if the holder was
     /// the last process that took it.

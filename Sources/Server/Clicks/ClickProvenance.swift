@@ -7,7 +7,7 @@ struct ClickProvenance {
     /// Whether ``address`` is the visitor's; false if a customer's server sent the click and its body states
     /// no address.
     let isVisitorsAddress: Bool
-    /// The header fields of the visitor's browser, from the visitor's own request.
+    /// The header fields of the visitor's browser, from the visitor's own request; with a server key, only the agent.
     let headers: VisitHeaders
     let clickedAt: Timestamp
     let window: AttributionWindow

@@ -235,7 +235,7 @@ enum DashboardText {
 
     static let playFindings: TableText = ["Google Play findings": ["Finding", "Matches"]]
 
-    /// Returns the names and values of a launch's report; empty without a report.
+    /// Returns the names and values of Google Play's report about a launch; empty without a report.
     static func play(_ facts: CheckFacts) -> [(String, String)] {
         guard let play = facts.play else { return [] }
         let times: [(String, PlayInstall.Time)] = [

@@ -144,8 +144,8 @@ public struct TrialRun {
     ///
     /// The margin reveals a server that uses its own clock. If the requests set the server's clock, the click expires
     /// whole seconds after its time. Otherwise the expiry is later by the delay, the margin and the duration of the
-    /// request. The sum of these three is no whole number of seconds, because a response takes less time than the
-    /// margin.
+    /// request. The delay is a number of whole seconds, and the request takes less time than the margin. So the sum of
+    /// the three is no number of whole seconds.
     private static let clockMargin: Int64 = 500
 
     /// - Parameters:
@@ -205,7 +205,7 @@ public struct TrialRun {
         (request, try send(request))
     }
 
-    /// Throws if the click does not expire whole seconds after its time, because the server uses its own clock.
+    /// Throws if the server uses its own clock; then the click does not expire whole seconds after its time.
     private func requireSetClock(_ response: ClientResponse, _ clickedAt: Timestamp?) throws(OwnClock) {
         guard let clickedAt, let expiresAt = response.expiresAt, !response.isRepeated,
             expiresAt.milliseconds(since: clickedAt) % 1000 != 0

@@ -11,9 +11,9 @@ public struct Replay: Sendable {
         public let click: UInt64?
         /// Nil for no match.
         public let destination: CreditedDestination?
-        /// The uncapped probability of the answer or, without a match, of the most likely answer.
+        /// The probability of the answer or, without a match, of the most likely answer.
         ///
-        /// It is 0 without a candidate or a recorded probability.
+        /// It may exceed ``Verdict/highestConfidence``. It is 0 without a candidate or a recorded probability.
         public let probability: Double
         /// The age of the credited click in seconds; nil for no match.
         public let ageSeconds: Double?
@@ -21,7 +21,7 @@ public struct Replay: Sendable {
         /// - Parameters:
         ///   - click: the credited click; nil for no match.
         ///   - launch: the launch that gets the answer.
-        ///   - probability: the uncapped probability.
+        ///   - probability: the probability, as in ``probability``.
         init(_ click: RecordedClick?, to launch: RecordedLaunch, probability: Double) {
             self.click = click?.name
             destination = click?.destination
@@ -170,7 +170,7 @@ public struct Replay: Sendable {
     /// Answers a launch by the click of its token.
     ///
     /// If the launch's fingerprint finds the click too, and Google Play's report casts no doubt on the click,
-    /// the model learns from the pair how addresses and delays agree.
+    /// the model learns how the addresses of the two agree, and how long after the click the launch came.
     private mutating func answer(
         _ launch: RecordedLaunch,
         _ number: Int,

@@ -15,7 +15,7 @@ public struct Scope: Hashable, Sendable {
 /// Apps are never deleted and never change their number.
 struct AppNumbers: Sendable {
     private var numbers: [AppID: Int64] = [:]
-    /// The last app that was looked up; with a single app, every request needs it.
+    /// The app whose number was read last; with a single app, every request needs it.
     private var last: (app: AppID, number: Int64)?
 
     /// Returns the scope of an app whose number has been read; nil for any other app.

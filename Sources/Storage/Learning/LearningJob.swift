@@ -171,8 +171,8 @@ struct SummaryJob<Reader: JobReader>: Job {
 
     mutating func slice(at _: UInt64) throws(StoreError) -> Due {
         guard var summing = current ?? next() else { return .whenAsked }
-        // The property is emptied first, because a copy of its value may be large. After a failure, checks
-        // request the summary again.
+        // If the property kept its value, the first change of `summing` would copy the value, which may be large.
+        // After a failure, checks request the summary again.
         current = nil
         var count = 0
         try context.read { reader throws(Reader.Failure) in
@@ -228,7 +228,7 @@ public struct FadingJob<Reader: JobReader>: Job {
     private static var clockInterval: UInt64 { 5_000_000_000 }
     /// The maximum number of counters in one step.
     private static var limit: Int { 1000 }
-    /// If a scope has more counters of systems, or of signals, than this, only this many of the largest remain.
+    /// The maximum number of a scope's counters in each family of systems or signals; only the largest remain.
     private static var keptMarks: Int { 1000 }
 
     public init(_ context: JobContext<Reader>) { self.context = context }

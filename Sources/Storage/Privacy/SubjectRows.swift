@@ -30,7 +30,7 @@ struct SubjectRows: Sendable {
         return counts
     }
 
-    /// The sums that launches with the hashes of these rows have added to.
+    /// The sums that launches with the hashes of these rows may have added to.
     var possibleSums: Set<LearntSum> {
         var sums: Set<LearntSum> = []
         for home in clicks {

@@ -22,7 +22,7 @@ public final class WriteQueue: Sendable {
         var closedBecause: StoreError?
         /// Whether pending updates are to be written with the next transaction.
         var wantsUpdates = false
-        /// The number of writes that the queue itself has refused since the start.
+        /// The number of writes that `append` and `expire` have refused since the start.
         var refusals: [StoreError.Code: Int64] = [:]
     }
 
@@ -77,7 +77,7 @@ public final class WriteQueue: Sendable {
         }
     }
 
-    /// The number of writes that the queue has refused since the start.
+    /// The number of writes that `append` and `expire` have refused since the start, by reason.
     var refusals: [StoreError.Code: Int64] { state.withLock(\.refusals) }
 
     private func refuse(_ writes: [QueuedWrite], _ error: StoreError) {
@@ -170,7 +170,7 @@ public final class WriteQueue: Sendable {
         for write in withdrawn { write.end() }
     }
 
-    /// Refuses all waiting writes.
+    /// Refuses all waiting writes, and returns their number; ``refusals`` does not count them.
     @discardableResult
     func refuseAll(_ error: StoreError) -> Int {
         let waiting = state.withLock { state in

@@ -11,7 +11,7 @@ extension Arguments {
         }
     }
 
-    /// The options `--from` and `--to`: a span of time, without its end.
+    /// The options `--from` and `--to`: a span of time, to which the time of `--to` does not belong.
     var range: (from: Timestamp?, to: Timestamp?) {
         get throws {
             let (from, to) = (try moment("from"), try moment("to"))

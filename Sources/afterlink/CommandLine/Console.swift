@@ -60,8 +60,8 @@ package enum Console {
         return String(shown)
     }
 
-    /// Whether a character is a control character other than line feed and tab, a line separator, or changes the
-    /// direction of writing.
+    /// Whether a character separates lines or paragraphs, changes the direction of writing, or is a control character
+    /// other than line feed and tab.
     private static func steersTerminal(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x09, 0x0A: false
