@@ -228,7 +228,10 @@ public struct AuditPage: Equatable, Sendable {
     public init(entries: [AuditEntry], next: AuditID?) { (self.entries, self.next) = (entries, next) }
 }
 
-/// The store of the audit log; each change of an app, a key, a link or a session adds its own entry.
+/// The store of the audit log.
+///
+/// Each change of an app, a key, a link, a postback endpoint, a model or a session, and each erasure, adds its own
+/// entry.
 public protocol AuditStore {
     func audit(_ query: AuditQuery) async throws(StoreError) -> AuditPage
     /// Records a change that was made outside of the database.

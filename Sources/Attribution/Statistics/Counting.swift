@@ -1,6 +1,9 @@
 /// The label of a count: its campaign, dimension and value.
 public struct CounterLabel: Hashable, Sendable {
-    /// Nil for all campaigns together; for ``Dimension/link``, the link's id, because a link is counted like a campaign.
+    /// Nil for all campaigns together.
+    ///
+    /// For ``Dimension/link`` and ``Dimension/eventLink``, it is the link's id, because a link is counted like a
+    /// campaign.
     public let campaign: String?
     /// The dimension; never ``Dimension/campaign``, because a campaign's count is its ``Dimension/total``.
     public let dimension: Dimension
