@@ -55,7 +55,7 @@ extension AssetLinks {
         statements.insert(site, at: 0)
     }
 
-    /// Writes the file, without includes, which the files of this service never have.
+    /// Writes the statements of the file; the files of this service have no includes.
     package func json() -> JSONWriter {
         var json = JSONWriter(reservedCapacity: 1024)
         json.array { json in for statement in statements { json.object { Self.write(statement, &$0) } } }

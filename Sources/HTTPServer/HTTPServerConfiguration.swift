@@ -27,9 +27,9 @@ public struct HTTPServerConfiguration: Sendable {
     /// If a share is too small for one request of the maximum length, each loop may use the memory of one such request.
     ///
     /// The limit applies three times: to requests that have not arrived completely, to requests that handlers have
-    /// with the requests behind them, and to responses that their peers do not take. A request above the limit gets
-    /// 503, and the server closes its connection. If a response is above the limit, the server drops its connection,
-    /// unless that response is the only one that waits.
+    /// and the requests that wait behind these, and to responses that their peers do not take. A request above the
+    /// limit gets 503, and the server closes its connection. If a response is above the limit, the server drops its
+    /// connection, unless that response is the only one that waits.
     public var requestMemoryByteCount = 64 * 1024 * 1024
 
     /// The maximum number of connections that the kernel queues for each loop until the loop accepts them.

@@ -62,7 +62,8 @@ final class ServiceHandler: RequestHandler {
 
     /// Returns whether a request is for a host that an app lists as a link host or web host.
     ///
-    /// A browser sends a host's cookies to all its ports, so the app's pages would get the dashboard's session cookie.
+    /// The dashboard is not served on such a host: a browser sends a host's cookies to all its ports, so the app's
+    /// pages would get the dashboard's session cookie.
     private func isForApp(_ request: Request) -> Bool {
         guard let host = host(of: request), let directory = try? loop.stores.apps.directory() else {
             return false

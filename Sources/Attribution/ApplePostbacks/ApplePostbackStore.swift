@@ -135,7 +135,7 @@ public struct AppleProbe: Equatable, Sendable {
     }
 }
 
-/// The store of Apple's postbacks, and of the probes of their receivers.
+/// The store of Apple's postbacks, and of the probes of the domains that receive them.
 public protocol ApplePostbackStore {
     func store(_ postback: StoredApplePostback) async throws(StoreError) -> ApplePostbackOutcome
     func applePostbacks(_ query: ApplePostbackQuery) async throws(StoreError) -> ApplePostbackPage

@@ -7,8 +7,8 @@ internal import CMath
 public enum CounterFamily: UInt8, CaseIterable, Sendable {
     /// Totals of the app, keyed by ``AppTotal``.
     case totals = 1
-    /// Expected conversions (sums of probabilities that a click led to a launch) by ``PlatformForm/code``, of
-    /// launches that only a fingerprint could recognise.
+    /// Expected conversions by ``PlatformForm/code``: for launches that only a fingerprint could recognise, the
+    /// sums of the probabilities that a click led to the launch.
     case conversions = 2
     /// Clicks by the ``PlatformForm/code`` of each form by which a launch could find them.
     case clicks = 3
@@ -124,7 +124,7 @@ public struct CounterKey: Hashable, Sendable {
 /// The start of learning from an app's traffic, and the landmark: the time that stored sums are relative to.
 ///
 /// Counts decrease with time (fade) without changes to rows: an event at `t` adds 2^((t − landmark) /
-/// half-life) to the stored sum, and a reader divides by the same power for its own time. Increments are
+/// half-life) to the stored sum, and a read at `s` divides the sum by 2^((s − landmark) / half-life). Increments are
 /// therefore plain additions, and the increments of several servers add up in any order to the same state.
 ///
 /// Source: Cormode, Shkapenyuk, Srivastava, Xu: Forward decay (2009).

@@ -77,7 +77,7 @@ public struct SourceSignals: Equatable, Sendable {
 
     /// The keywords that in-app browsers add to their user agents.
     ///
-    /// Instagram's agent may contain Facebook's keywords as well, so it comes first.
+    /// Instagram's agent may contain Facebook's keywords as well, so Instagram's keyword comes first.
     private static let inAppKeywords: [(keyword: String, token: SourceToken)] = [
         ("instagram", .instagram), ("fban/", .facebook), ("fbav/", .facebook), ("fb_iab", .facebook),
         ("fbios", .facebook), ("messenger", .facebook), ("tiktok", .tiktok), ("musical_ly", .tiktok),
@@ -113,7 +113,7 @@ public struct SourceSignals: Equatable, Sendable {
 public enum SourceToken: String, CaseIterable, Sendable {
     case instagram, facebook, twitter, tiktok, qr, direct, unknown
 
-    /// Whether the token is added to the link: `direct` and `unknown` mean nothing to a client.
+    /// Whether the token is added to the link; false for `direct` and `unknown`, which mean nothing to a client.
     public var isWritten: Bool { self != .direct && self != .unknown }
 
     /// Maps one signal to a token by the first of ``rules`` that fits; nil if none does.

@@ -1,6 +1,6 @@
 /// The longest times after a click in which an app credits launches to the click, by the method that recognises them.
 ///
-/// The database stores the click's own window, so that a change of these windows applies to stored clicks too.
+/// The database stores only the click's own window, so a change of these windows applies to stored clicks too.
 public struct MethodWindows: Equatable, Sendable {
     /// For matches by fingerprint; nil for the click's own window.
     public var fingerprint: AttributionWindow?

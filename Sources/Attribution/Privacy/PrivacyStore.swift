@@ -116,7 +116,7 @@ public protocol PrivacyStore {
     /// Deletes what is stored about a subject, in slices that delay no click, and records the erasure.
     ///
     /// The call searches until it finds no row from before the time of the erasure, and also deletes newer rows that it
-    /// finds. It does not wait for the end of newer rows, because a value that many people share gets new ones all the
+    /// finds. It ends although newer rows may still come, because a value that many people share gets new ones all the
     /// time. But it waits some seconds for records of checks that other processes have not stored yet.
     ///
     /// - Parameters:

@@ -291,7 +291,7 @@ extension ConnectionState {
 
     /// Refuses the current request, or the connection; `request` is `nil` for a request that is not complete.
     ///
-    /// A complete request has taken its head from the input buffer, and only the request itself has its `Origin`.
+    /// The input buffer no longer contains the head of a complete request, so the request itself gives its `Origin`.
     private mutating func refuse(_ refusal: Refusal, of request: Request? = nil) -> Action {
         phase = .responding
         isLast = true

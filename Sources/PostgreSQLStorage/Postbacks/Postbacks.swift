@@ -57,7 +57,8 @@ extension PostgreSQLWriter {
     func removeOutboxEvents(about subject: Int64, in scope: Int64, from high: UInt64) throws(PostgreSQLError)
     {
         try batch.sendPostbacks()
-        // This waits for replays that have locked the events, so that the next statement finds their deliveries.
+        // This waits for transactions that send the events again and have locked them, so that the next statement
+        // finds their deliveries.
         let gone = try batch.run(Self.removeEventsAbout, scope, high, subject)
         guard gone.count > 0 else { return }
         let highs = try gone.map { (row) throws(PostgreSQLError) in try gone.value(row, 0, as: Int64.self) }
@@ -199,7 +200,7 @@ extension PostgreSQLReader: PostbackRows {
             ) { row throws(PostgreSQLError) in try row.record(DeliveryRow.self) }
             for row in rows where !body(row) { return }
             // A page may have fewer rows than its limit although more follow: earlier versions stored a delivery
-            // without its event if an erasure deleted the event during a replay.
+            // without its event if an erasure deleted the event while it was sent again.
             guard let last = rows.last else { return }
             next = last.event.id
         }

@@ -77,7 +77,7 @@ extension PostgreSQLWriter {
 
     private static let eraseIdempotencies: PreparedStatement =
         "DELETE FROM idempotencies WHERE click = ANY ($1)"
-    /// Returns the number of the table's blocks.
+    /// Deletes the keys of the clicks in a range of blocks, and returns the number of the table's blocks.
     ///
     /// With `IS TRUE`, PostgreSQL puts the clicks into a hash table; else it would compare each row with every click.
     private static let eraseIdempotenciesOfBlocks: PreparedStatement = """

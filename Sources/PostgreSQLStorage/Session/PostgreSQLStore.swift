@@ -167,7 +167,9 @@ extension PostgreSQLStore {
     /// Refuses all writes that have a deadline, and all waiting checks, as if their deadlines had passed.
     package func expireWaiting() { state.expireWaiting() }
 
-    /// Adds the remaining deltas of transactions to the tables of counts, as each report does first; blocks.
+    /// Adds the remaining deltas of transactions to the tables of counts; blocks.
+    ///
+    /// Each report does this before it reads.
     package static func foldCounts(_ configuration: PostgreSQLConfiguration) throws(StoreError) {
         try StoreError.translating { () throws(PostgreSQLError) in
             try DatabaseOpening(configuration).connect().foldAll()

@@ -11,7 +11,7 @@ enum RowChange: Hashable, Comparable {
     case click
     case releasedIdempotency
     case idempotency
-    /// Deletes the row of an installation or caller whose answer goes to another one or is erased.
+    /// Deletes the row of an installation or caller whose answer is erased, or goes to another installation or caller.
     case formerOwner
     case install
     case movedInstall

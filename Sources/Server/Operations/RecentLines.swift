@@ -29,7 +29,9 @@ final class RecentLines: Sendable {
         }
     }
 
-    /// Returns the last lines that contain a text, the oldest first; all of the last lines for an empty text.
+    /// Searches the last ``maximumLines`` lines, and returns those that contain a text, the oldest first.
+    ///
+    /// An empty text returns all of them.
     func lines(containing text: String) -> [String] {
         let state = state.withLock { $0 }
         let lines = state.bytes.split(separator: UInt8(ascii: "\n")).dropFirst(state.isCut ? 1 : 0)

@@ -22,8 +22,9 @@ final class ClaimsUnderWay: Sendable {
 
     /// Claims a click and suspends the caller until the claim is on disk; returns at once if another check claims it.
     ///
-    /// The claim is marked and queued in one step. So another check that leaves the click out queues its claim after
-    /// this one. That claim cannot take an earlier click of the same visit, because this claim retires that click.
+    /// The claim is marked and queued in one step. So if another check sees the mark and claims another click, its
+    /// claim comes later in the queue. It cannot take an earlier click of the same visit, because the first claim
+    /// retires that click.
     ///
     /// - Parameters:
     ///   - request: the claim.

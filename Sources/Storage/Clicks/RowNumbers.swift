@@ -79,14 +79,14 @@ struct LastNumber: Sendable {
     var value: Int64 = 0 {
         didSet { if Self.isAhead(value, of: RowIdentifier.time(of: oldValue)) { beforeLeap = oldValue } }
     }
-    /// The number before the last one that was more than a day later.
+    /// The number before the last leap; a leap is a number that is more than a day later than the number before it.
     private var beforeLeap: Int64 = 0
 
     /// Returns the number that the number of a new row must exceed if several servers share the database.
     ///
     /// A number contains the time of its row. Other servers search for a click only in the days until tomorrow, and lists
     /// and exports end with the current time. So after the clock was days ahead and is right again, numbers continue from
-    /// before that time. The database refuses the few numbers that exist then, and the rows get others.
+    /// before that time. The database refuses a number that exists already, and the row gets another one.
     func value(at time: Timestamp) -> Int64 {
         guard Self.isAhead(value, of: time) else { return value }
         return Self.isAhead(beforeLeap, of: time) ? 0 : beforeLeap

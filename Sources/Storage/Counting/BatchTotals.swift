@@ -78,7 +78,9 @@ struct BatchTotals: Sendable {
         events[Event(.duplicates, of: first, scope, at: now), default: 0] += 1
     }
 
-    /// Adds a claim; removes its click, and the duplicates that expire at the times `retired`, from the live clicks.
+    /// Adds a claim; removes its click and the clicks that it retires from the live clicks.
+    ///
+    /// `retired` has the times at which the retired clicks would have expired.
     mutating func addMatch(_ claim: Claim, _ request: ClaimRequest, retired: [Timestamp], of scope: Scope) {
         let (facts, now, record) = (claim.click.facts, request.at, request.record)
         var event = Event(.matches, of: facts, scope, at: now)
@@ -92,8 +94,8 @@ struct BatchTotals: Sendable {
         events[event, default: 0] += 1
         drift.add(DriftCount(trials: 1, matches: 1), of: request.launch, in: scope, at: now)
         drift.add(DriftCount(matches: 1), of: facts.driftGroup, in: scope, at: now)
-        // A click from before a change of the window is counted under another second of expiry until that second has
-        // passed.
+        // If the window has changed since the click, the live clicks include it under another second of expiry until
+        // that second has passed.
         let end = request.windows.fingerprintEnd(of: facts)
         for expiry in (retired + [end]) where expiry >= now {
             counts.addLive(-1, of: scope, expiringAt: expiry)

@@ -157,7 +157,7 @@ extension WriteTransaction {
         counting.takeBack(events, remaining: try reader.eventNames(ofClicks: Array(clicks)))
         let numbers = events.map { (UInt64(bitPattern: $0.number), 0 as UInt64) }
         try name(numbers, of: .events, batch.app, at: batch.receivedAt)
-        // Without its row, a later erasure would not find the event in the outbox.
+        // The rows of the events are gone, so a later erasure would not find the events in the outbox.
         try removePostbacks(of: events, in: scope)
         return Set(events.map(\.eventID))
     }
@@ -376,8 +376,9 @@ extension EventRecord {
     /// The number of the click that the event is credited to.
     var creditedClick: Int64? { attribution.map { Int64(bitPattern: $0.click.high) } }
 
-    /// Whether a refund may name the event as its purchase, as ``AppEvent/isRefundable`` states; a refund counts too,
-    /// so that a refund of it is rejected.
+    /// Whether a refund may name the event as its purchase, as ``AppEvent/isRefundable`` states.
+    ///
+    /// It is true for a refund too, because ``problem(with:)`` then rejects the refund of a refund.
     fileprivate var isRefundable: Bool { purchase != nil || money != nil || name == EventName.purchase.text }
 
     fileprivate var ofClick: EventOfClick? { creditedClick.map { EventOfClick(click: $0, name: name) } }
@@ -426,7 +427,7 @@ private struct Credits<Reader: WriterReader> {
     private(set) var users: [KeyedHash: UserLink] = [:]
     private var named = NamedUsers<Reader>()
     private var purchases: [String: EventRecord]
-    /// Matches without an installation id, which these events name by the click.
+    /// The matches that these events name by the click, and that are not stored yet.
     private(set) var found: [AttributedInstall] = []
 
     /// Reads the matches that the events name; `known` are the stored events with their ids, and with those of the

@@ -105,7 +105,7 @@ struct PageBuilder {
         }
     }
 
-    /// Adds the first day with rows of each table, unless the client knows it.
+    /// Adds for each table the first day that has rows, unless the client knows that day.
     ///
     /// The page may exceed its limit by one row for each table.
     ///

@@ -81,7 +81,7 @@ public struct FilterJob<Reader: JobReader>: Job {
         context.close()
     }
 
-    /// Counts or reads the next rows; returns true after the last ones, when checks use the filter.
+    /// Counts or reads the next rows; returns true after the last ones, and from then on checks use the filter.
     private func advance(_ building: inout Building) throws(StoreError) -> Bool {
         do throws(StoreError) {
             guard let filter = building.filter else {

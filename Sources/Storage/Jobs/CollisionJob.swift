@@ -70,7 +70,7 @@ public struct CollisionJob<Reader: JobReader>: Job {
     /// Whether this process has changed clicks or check records since the start of its last round, and no process has
     /// counted within the pause.
     ///
-    /// A commit that changed neither makes no round due, because some job commits every few seconds. Before its first
+    /// Other commits make no round due, or each round would be: some job commits every few seconds. Before its first
     /// round, a process needs no change.
     private func isRoundDue(at now: Timestamp) throws(StoreError) -> Bool {
         guard countedChanges != context.state.trafficChangeCount else { return false }

@@ -81,9 +81,9 @@ extension DatabaseSession where Backend.Reader: ReportReader {
 
     /// Divides an erasure into steps of a few milliseconds.
     ///
-    /// Clicks are deleted after the rows that can be found only through these clicks, and together with their matches,
-    /// through which the clicks are found. So if an erasure is interrupted, the next one of the same subject finds the
-    /// rest. There is always a last step, which stores the record even if nothing was found.
+    /// First the rows are deleted that can be found only through the clicks, then the clicks themselves, together with
+    /// the matches through which the clicks are found. So if an erasure is interrupted, the next one of the same
+    /// subject finds the rest. There is always a last step, which stores the record even if nothing was found.
     private static func slices(of found: SubjectRows, _ record: Erasure, _ windows: MethodWindows)
         -> [ErasureSlice]
     {
@@ -302,8 +302,8 @@ extension DatabaseSession where Backend.Reader: ReportReader {
 
     /// Returns the stored sums by the hashes of rows.
     ///
-    /// If another check has the hash of a sum, the sum also counts other people's launches. Such a sum stays, unless
-    /// the subject is that hash.
+    /// If a check outside `found` has the hash of a sum, the sum also counts other people's launches. Such a sum
+    /// stays, unless the subject is that hash.
     private func sums(of found: SubjectRows, _ subject: DataSubject) async throws(StoreError)
         -> Set<LearntSum>
     {

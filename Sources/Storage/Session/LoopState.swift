@@ -123,7 +123,7 @@ extension LoopState {
     ///
     /// - Parameters:
     ///   - latest: the caller's deadline, in nanoseconds of the monotonic clock; the store's own limit applies too.
-    ///   - body: called again after each fetch. It must not keep what it has read: the run may be void.
+    ///   - body: called again after each fetch. It must not keep what it has read: a run that lacked rows is void.
     /// - Returns: the result of the last call of `body`.
     /// - Throws: the failure of that call, or of a fetch.
     @inline(__always)

@@ -98,7 +98,9 @@ public protocol StoreWriter: ErasureWriter, PostbackWriter, ApplePostbackWriter 
 
     // Counts
     func write(_ deltas: CountDeltas) throws(Failure)
-    /// Deletes up to `limit` counts per span of live clicks that expired before a second; returns whether more may be left.
+    /// Deletes counts of live clicks that expired before a second, at most `limit` for each length of span.
+    ///
+    /// - Returns: whether more may be left.
     func purgeLiveClicks(of scope: Scope, before second: Int64, atMost limit: Int) throws(Failure) -> Bool
     /// Adds the counts of some rare names to the name for everything else; returns false if there are none.
     func foldRareNames(_ names: RareNames) throws(Failure) -> Bool
@@ -137,7 +139,7 @@ public protocol StoreWriter: ErasureWriter, PostbackWriter, ApplePostbackWriter 
 
     // Learning
     func beginLearning(of scope: Scope, _ epoch: LearningEpoch) throws(Failure)
-    /// Moves the start of learning back to a time, if it is later.
+    /// Moves the start of learning back to a time, if the stored start is later.
     func beginEarlier(_ scope: Scope, at time: Timestamp) throws(Failure)
     /// Adds to a counter; creates a missing counter only if its family has room.
     func add(_ sum: Double, to key: CounterKey, of scope: Scope, hasRoom: Bool) throws(Failure)
@@ -205,7 +207,9 @@ struct TransactionMemory {
     struct Numbers: Sendable {
         /// The first half of the newest click's identifier.
         var click = LastNumber()
-        /// The first half of the newest check record's identifier; if servers share the database, of this server's.
+        /// The first half of the newest check record's identifier.
+        ///
+        /// If several servers share the database, only the records of this server count.
         var check = LastNumber()
         /// The first half of the newest entry's identifier in the audit log.
         var audit: UInt64 = 0
@@ -221,7 +225,7 @@ struct TransactionMemory {
     var filter = FilterUpdater()
     var apps = AppNumbers()
     var numbers = Numbers()
-    /// The endpoints that get events; nil before they are read, and after a change of this process.
+    /// The endpoints that get events; nil if they must be read, as after a change by this process.
     var targets: PostbackTargets?
 
     init(admitsNames: Bool) { totals = BatchTotals(admitsNames: admitsNames) }

@@ -29,7 +29,7 @@ struct CommandDatabase {
         return try CommandDatabase(configuration, for: purpose)
     }
 
-    /// Requires that a database is up to date; a survey reads tables that an older one may lack.
+    /// Requires that a database is up to date; ``Database/survey()`` reads tables that an older database may lack.
     static func requireCurrent(
         _ configuration: Configuration,
         _ advice: String = "Run `afterlink migrate`, or start the service once with this version."

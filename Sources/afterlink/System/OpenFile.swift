@@ -118,8 +118,9 @@ struct SystemError: Error, Equatable {
         self.number = number
     }
 
-    /// The exit status of a command that fails because of this error at a configured path: no restart corrects a wrong
-    /// path or a missing permission.
+    /// The exit status of a command that fails because of this error at a configured path.
+    ///
+    /// It is `configuration` for a wrong path or a missing permission, which no restart corrects.
     var exitCode: ExitCode {
         switch number {
         case ENOENT, ENOTDIR, EISDIR, EACCES, EPERM, ELOOP, ENAMETOOLONG: .configuration

@@ -112,7 +112,7 @@ enum SimulateCommand {
         if !reports.allSatisfy(\.result.isAsExpected) { throw ExitCode.failed }
     }
 
-    /// - Throws: if the program was built without the library, which would make it a third larger.
+    /// - Throws: if the program was built without the library. With the library, the program is a third larger.
     private static func library(_ server: TrialServer, _ key: TrialKey) throws -> TrialRun.Library {
         #if ClientLibrary
         return { try await LibraryLaunch(server: server, key: key).run($0, token: $1, at: $2) }

@@ -189,7 +189,7 @@ extension DatabaseKeyring {
     /// - Parameters:
     ///   - kind: the keys to change.
     ///   - now: the current time.
-    ///   - body: returns the text that replaces the given one, which is nil for an empty keyring; nil to change nothing.
+    ///   - body: gets the stored text, nil if there is none; returns the new text, or nil to change nothing.
     /// - Returns: the text that is stored now.
     /// - Throws: what `body` throws, and the errors of the database.
     private func change(_ kind: KeyringRow.Kind, at now: Timestamp, _ body: (String?) throws -> String?)
