@@ -69,7 +69,7 @@ public struct AdvertisingID: Hashable, Sendable {
         /// The header field with the id, in lower case.
         public var headerName: String { "x-\(rawValue)" }
 
-        /// The names of the id in links; ad networks use the names of Branch, AppsFlyer and Adjust.
+        /// The names of the id in links; ad networks use the names that Branch, AppsFlyer and Adjust define.
         fileprivate var linkNames: [String] {
             switch self {
             case .idfa: ["idfa", "$idfa"]

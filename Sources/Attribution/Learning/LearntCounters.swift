@@ -10,7 +10,7 @@ public enum CounterFamily: UInt8, CaseIterable, Sendable {
     /// Expected conversions by ``PlatformForm/code``: for launches that only a fingerprint could recognise, the
     /// sums of the probabilities that a click led to the launch.
     case conversions = 2
-    /// Clicks by the ``PlatformForm/code`` of each form by which a launch could find them.
+    /// Clicks, each counted under the ``PlatformForm/code`` of every form with which a launch could find it.
     case clicks = 3
     /// Clicks by their hour since 1970. Their ages show which share of the clicks is old enough for each delay of a
     /// launch: see ``ClickExposure``.
@@ -132,9 +132,9 @@ public struct LearningEpoch: Equatable, Sendable {
     public let began: Timestamp
     public let landmark: Timestamp
 
-    /// The age in seconds at which the landmark must be moved: 400 half-lives of the family that fades fastest.
+    /// The age in seconds before which the landmark must be moved: 400 half-lives of the family that fades fastest.
     ///
-    /// This is long before a sum overflows; see ``factor(movingTo:for:)``.
+    /// A job moves it at half this age. This is long before a sum overflows; see ``factor(movingTo:for:)``.
     public static let maximumSpan: Double =
         400 * (CounterFamily.allCases.compactMap(\.halfLife).min() ?? 86_400)
 

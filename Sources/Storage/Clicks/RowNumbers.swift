@@ -29,7 +29,7 @@ public struct NumberLayout: Equatable, Sendable {
     private let homeBits: Int64
     /// The server's number, shifted to its position.
     private let server: Int64
-    /// The longest window of a click that is stored with its day, in seconds.
+    /// The longest window, in seconds, of a click whose slot is its day; see ``RowHome/slot``.
     private let shortSeconds: Int64
 
     /// The layout without homes.
@@ -39,7 +39,7 @@ public struct NumberLayout: Equatable, Sendable {
     ///
     /// - Parameters:
     ///   - server: the number of this server, which no other running server has; 0…31, or the result is nil.
-    ///   - shortSeconds: the longest window of a click that is stored with its day, in seconds.
+    ///   - shortSeconds: the longest window, in seconds, of a click whose slot is its day.
     public init?(server: Int, shortSeconds: Int64) {
         guard (0...RowHome.maximumServer).contains(server) else { return nil }
         self.init(homeBits: 12, server: Int64(server) << 7, shortSeconds: shortSeconds)

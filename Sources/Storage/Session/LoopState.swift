@@ -256,7 +256,8 @@ extension LoopState {
         _ body: @escaping @Sendable (Backend.Reader) throws(Backend.Reader.Failure) -> Answer
     ) async throws(StoreError) -> Answer {
         if let background { return try await background.read(body) }
-        // Each read sees what another process has committed, and a long command does not pin the write-ahead log.
+        // Without an open snapshot, each read sees what other processes have committed, and a long command does not pin
+        // the write-ahead log.
         endSnapshot()
         defer { endSnapshot() }
         return try readInPlace(body)
@@ -350,8 +351,8 @@ extension LoopState {
     func isDefinitelyAbsent(_ check: Check) throws(StoreError) -> Bool {
         turn.readCount += 1
         let ids = check.ladder.advertisingIDs
-        // The filter contains neither identifiers of clicks nor installations, and an installation may get an earlier
-        // answer.
+        // The filter contains neither identifiers of clicks nor installations. So a check that names a click must
+        // read, and so must a check of an installation, which may get an earlier answer.
         guard turn.isBusy || turn.readCount > Self.unfilteredReadsPerTurn, check.installs.isEmpty,
             check.ladder.rungs.count == ids.count
         else { return false }
