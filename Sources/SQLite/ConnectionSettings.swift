@@ -16,9 +16,9 @@ extension SQLiteConnection {
         try execute("PRAGMA journal_size_limit = \(CheckpointPolicy.limitBytes)")
         // Overwrites deleted content, also in pages that become free, so that an erasure leaves nothing of a row.
         try execute("PRAGMA secure_delete = ON")
-        // 4 MiB and not more: to renumber the pages of a split, SQLite uses the number of the page at 1 GiB
-        // (sqlite.org/fileformat2.html, 1.3.8), and the commit then searches every page in the cache. The operating
-        // system caches the rest.
+        // 4 MiB and not more. When SQLite splits a page of a tree, it renumbers pages by way of the number of the page
+        // at 1 GiB (sqlite.org/fileformat2.html, 1.3.8). The commit then searches every page in the cache. The
+        // operating system caches the rest.
         try execute("PRAGMA cache_size = -4096")
         try execute("PRAGMA temp_store = MEMORY")
         if let pageLimit { try execute("PRAGMA max_page_count = \(pageLimit)") }

@@ -34,7 +34,8 @@ public struct ServiceSettings: Sendable {
     public var appleAds = AppleAdsExchange()
     /// The monitor of domain file copies; nil if it is switched off.
     public var domainWatch: DomainFileMonitor?
-    /// The host for which the service's public address serves only the dashboard; nil for none.
+    /// The host for which the service's public address serves only the dashboard, and receives Apple's postbacks; nil
+    /// for none.
     public var dashboardHost: LinkHost?
     /// The settings of the process, as the dashboard shows them.
     public var shown: [ShownSetting] = []

@@ -52,7 +52,7 @@ struct DriftTest {
     /// The smallest ``DriftDrop/missing`` that raises an alarm.
     static let minimumMissingMatches = 10.0
 
-    /// The weight of the prior that days differ only by chance, in days.
+    /// The weight, in days, of the assumption that days differ only by chance.
     private static let dispersionDays = 6.0
     /// The limit of one day's deviance: one outage must not mask drops for a month.
     private static let maximumDailyDeviance = 16.0

@@ -25,7 +25,9 @@ public enum AttributionMethod: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether the method can recognise only the visitor who clicked, unless a match has a ``PlayFinding``.
+    /// Whether the method can recognise only the visitor who clicked.
+    ///
+    /// A match with a ``PlayFinding`` has no guarantee all the same.
     public var isGuaranteed: Bool { self == .signedToken }
 
     /// The way in which the launch was recognised, as the end of a sentence.

@@ -111,7 +111,7 @@ public protocol LinkStore {
     /// It reads a bounded number of links, and not on the calling event loop.
     func links(_ query: LinkQuery) async throws(StoreError) -> LinkPage
 
-    /// Returns the newest link of these apps with this campaign key that currently leads somewhere.
+    /// Returns the newest active link of these apps with this campaign key.
     func liveLink(
         ofCampaign key: CampaignKey,
         of apps: [AppID],

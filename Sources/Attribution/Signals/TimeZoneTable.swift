@@ -43,7 +43,8 @@ public final class TimeZoneTable: Sendable {
         return FixedOffset(lowercased)?.canonical ?? name
     }
 
-    /// Whether the table has a name in any case, or the name is a fixed offset; ``canonical(_:)`` also accepts others.
+    /// Whether the name is in the table (in capitals or small letters) or is a fixed offset; ``canonical(_:)`` also
+    /// accepts other names.
     public func isKnown(_ name: String) -> Bool {
         let lowercased = name.asciiLowercased
         return lowercasedPositions[lowercased] != nil || FixedOffset(lowercased) != nil

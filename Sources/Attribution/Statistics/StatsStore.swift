@@ -178,7 +178,7 @@ public struct StatisticsReport: Equatable, Sendable {
     /// At most ``StatisticsQuery/groupLimit`` campaigns, those with the most clicks first; `other` has the counts
     /// of campaigns without counters of their own.
     public var byCampaign: [Group] = []
-    /// The most clicked links by their ids, like the campaigns.
+    /// The counts by link, limited and ordered as in ``byCampaign``; names are the ids of the links.
     public var byLink: [Group] = []
     public var bySource: [Group] = []
     public var byPlatform: [Group] = []

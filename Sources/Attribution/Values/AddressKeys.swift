@@ -40,8 +40,8 @@ public struct AddressKeys: Sendable {
     /// The seeds in ascending order; the first one has the day of the oldest key.
     public let seeds: [Seed]
     private let precomputed: [AddressKey]
-    /// Whether the clicks of all days before the first key's were hashed under the first key, as in tests
-    /// that set a clock back.
+    /// Whether the clicks of all days before the first key's day were hashed under the first key, as in tests that set
+    /// a clock back.
     ///
     /// If false, the earlier days had keys of their own, which were destroyed.
     public var coversEarlierDays = false
@@ -113,7 +113,8 @@ public struct AddressKeys: Sendable {
         guard let hashes = current.addressHashes(of: address) else { return nil }
         let searched = min(Int64(Self.searchedDays), current.day - firstDay)
         let since = Timestamp(milliseconds: (current.day - searched) * Self.period)
-        // After a clock was set back, the day may be before the first one; its clicks then have the first key.
+        // After a clock was set back, the launch may be before the first key's day. Clicks of such a
+        // day are hashed under the first key.
         let findsAllClicks = time < since || (coversEarlierDays && current.day - searched == firstDay)
         return LaunchAddress(hashes, searchedDays: Int(searched), since: findsAllClicks ? nil : since) {
             daysLater in

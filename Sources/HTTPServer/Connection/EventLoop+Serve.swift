@@ -225,8 +225,8 @@ extension EventLoop {
 
     /// Waits until there is room in the socket.
     ///
-    /// - Returns: `false` after a cut-off, if the peer acknowledged no byte for `timeouts.write`, or if unsent
-    ///   responses hold too much memory.
+    /// - Returns: `false` if the connection is cut off, if the peer acknowledged no byte for `timeouts.write`, or if
+    ///   unsent responses hold too much memory.
     private func waitToSend(_ connection: Connection, since acknowledged: inout UInt64) async -> Bool {
         let held = connection.output.capacity + connection.state.inputByteCount
         defer { _ = memory.change(.unsent, from: held, to: 0) }

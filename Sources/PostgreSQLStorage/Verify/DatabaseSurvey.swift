@@ -35,7 +35,7 @@ public enum PostgreSQLSurvey {
                 }
                 (report.clicksOfLastDay, report.firstDay) = (counts?.clicks ?? 0, counts?.firstDay)
                 let server = try reader.databaseServer(configuration.store.clock)
-                // A process on another machine has no id here.
+                // A server may run on another machine, and its process has no id here.
                 if !server.runningVersions.isEmpty { report.holder = 0 }
                 report.server = server
                 return report
@@ -43,7 +43,8 @@ public enum PostgreSQLSurvey {
         }
     }
 
-    /// The clicks of the last day and the first day with counts, without deltas that are not folded yet.
+    /// Selects the number of clicks of the last day, and the first day that has counts; deltas that are not folded yet
+    /// are left out.
     ///
     /// The key of counts starts with the scope, so each scope is searched by itself.
     private static let counts: PreparedStatement = """

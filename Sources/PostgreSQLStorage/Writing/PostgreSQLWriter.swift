@@ -166,7 +166,7 @@ extension PostgreSQLWriter {
         }
     }
 
-    /// Deletes the row of an installation or caller, because its answer belongs to another one or is erased.
+    /// Deletes the row of an installation or caller, because its answer now belongs to another owner, or is erased.
     ///
     /// A row that this transaction inserts is deleted only with ``RowChange/erasedOwner``, which comes after the
     /// insertion.

@@ -86,7 +86,8 @@ extension PostgreSQLWriterReader {
 
     func linkID(numbered number: Int64) throws(PostgreSQLError) -> LinkID? { try batch.linkID(number) }
 
-    // Servers do not read each other's clicks, and no write closes or deletes single expired clicks.
+    // A writer of PostgreSQL needs none of the next three reads: servers do not read each other's clicks, and no write
+    // closes or deletes single expired clicks.
     func posts(from click: Int64, atMost limit: Int) -> [StoredPost] { [] }
     func hashes(after click: Int64, atMost limit: Int, _ body: ([KeyedHash]) -> Void) {}
     func clicks(expiringFrom start: Timestamp, before end: Timestamp, atMost limit: Int) -> [ClickRecord] {

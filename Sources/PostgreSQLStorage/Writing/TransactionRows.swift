@@ -3,7 +3,7 @@ internal import Attribution
 internal import PostgreSQL
 internal import Storage
 
-/// A hash of a scope.
+/// A hash, and the scope to whose rows it belongs.
 struct ScopedHash: Hashable {
     let scope: Scope
     let hash: KeyedHash
@@ -45,7 +45,7 @@ struct TransactionRows {
     var endpoints: [EndpointRecord] = []
     var appsWithClickIDs: [Int64] = []
 
-    /// Whether events wait for the claim of a key, for each key that was locked and searched.
+    /// For each event key that was locked and searched: whether events wait for a claim with this key.
     var eventKeys: [EventKey: Bool] = [:]
     /// Whether the transaction has inserted events.
     var hasNewEvents = false
@@ -133,9 +133,11 @@ struct RowNeeds {
     /// Clicks that may be claimed or marked; they are locked, and with them the clicks of their visits.
     var clicks: [Int64] = []
     var links: [LinkID] = []
-    /// The links that changes leave with a maximum number of clicks.
+    /// The changed links that have a maximum number of clicks after their change.
     var limitedLinks: [LinkID] = []
-    /// Whether one of them had no maximum, so that clicks of it that are under way must be awaited.
+    /// Whether one of these links had no maximum before its change.
+    ///
+    /// The transaction must then wait for clicks that are under way.
     var startsLimit = false
     var posts: [Post] = []
     var idempotencies: [ScopedHash] = []
@@ -149,7 +151,7 @@ struct RowNeeds {
     var eventKeys: [EventKey: Bool] = [:]
     /// Whether to read the endpoints too, if other rows are read.
     var targets = false
-    /// The installations and clicks of claims, for which events may wait.
+    /// The keys of the installations and clicks of claims; events may wait for a claim with one of these keys.
     var claimKeys: [EventKey] = []
 
     var isEmpty: Bool {
@@ -278,10 +280,9 @@ enum Slots {
 
 /// Where the clicks of a visit are stored.
 ///
-/// A visit has one bucket, which the numbers of its clicks name. Clicks that were moved from another database
-/// may be in any bucket, and in the slot of their day or in slot -1, for any window. So they are searched
-/// everywhere. In the ten minutes after the newest moved click, a new click's visit is searched everywhere
-/// too.
+/// A visit has one bucket, which the numbers of its clicks name. Clicks that were moved from another database may be in
+/// any bucket. Whatever their window is, they may be in the slot of their day or in slot -1. So they are searched
+/// everywhere. In the ten minutes after the newest moved click, a new click's visit is searched everywhere too.
 struct VisitHome: Hashable, Comparable {
     let slots: [Int64]
     /// Whether some of the clicks may have been moved.

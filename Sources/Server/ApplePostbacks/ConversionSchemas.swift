@@ -194,9 +194,10 @@ extension ConversionSchemas {
     }
 }
 
-/// `GET /v1/skan/config`: returns the schema in force of the app with a bundle id; `enabled` is false without one.
+/// `GET /v1/skan/config`: returns the schema that is in force for the app with a bundle id; `enabled` is false if there
+/// is none.
 ///
-/// An unknown bundle id gets 200, too, because clients would retry for thirty days without a final response.
+/// An unknown bundle id gets 200, too: without a final response, clients would retry for thirty days.
 enum ShowSKAdNetworkConfiguration {
     static func respond(_ exchange: inout Exchange) async throws(APIError) -> Response {
         let (bundle, now) = (exchange.sentQueryItem("bundle_id"), exchange.now)

@@ -22,7 +22,8 @@ enum DashboardSearch {
         return DashboardAddress("/launches/\(text)")
     }
 
-    /// Returns the page of a campaign that was ever counted, or else the campaigns whose keys contain the text.
+    /// Returns the page of the campaign with this key if it was ever counted, or else the list of campaigns whose keys
+    /// contain the text; nil if there are none.
     private static func campaign(_ text: String, _ exchange: Exchange) async throws(APIError)
         -> DashboardAddress?
     {

@@ -74,8 +74,8 @@ extension HTML {
 
     /// Writes a form with the fields that an error refuses, as they were sent, and with all other sent fields hidden.
     ///
-    /// So a person corrects the refused fields, and need not enter the others again. Writes nothing if the error refuses
-    /// no field that was sent.
+    /// So a person corrects the refused fields, and need not enter the others again. Writes nothing for a 404, and
+    /// if the error refuses no field that was sent.
     mutating func correction(of error: APIError) {
         let refused: [String?] = error.problems.isEmpty ? [error.field] : error.problems.map { $0.field }
         let sent = visit?.form.items ?? []

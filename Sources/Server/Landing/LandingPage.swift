@@ -31,8 +31,9 @@ struct LandingPage {
         return response
     }
 
-    /// Chrome on Android sends the model and the version only on request, and then repeats its request with them at
-    /// once.
+    /// The fields that ask for the model and the version, which Chrome on Android does not send by itself.
+    ///
+    /// Chrome then requests the page again at once, with both values.
     private static let hintFields = ["Accept-CH", "Critical-CH"].map {
         FieldLine(name: $0, value: "Sec-CH-UA-Model, Sec-CH-UA-Platform-Version")
     }

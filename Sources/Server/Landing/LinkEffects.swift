@@ -6,7 +6,7 @@ struct LinkEffects {
     let visitor: String
     /// Whether the visitor is a program that reads the link's preview.
     let isRobot: Bool
-    /// The effects under their ``names``.
+    /// The effects, in the order of ``names``.
     let texts: [String]
 
     static let names = ["App installed", "Not installed", "The page"]

@@ -60,7 +60,7 @@ enum PrivacyEndpoints {
 
     private static let members = SubjectKind.allCases.map(\.rawValue) + ["app", "dry_run"]
 
-    /// Reads the app and the only value that names the rows.
+    /// Reads the app, and the one value that identifies the rows.
     private static func subject(of object: JSONObject, _ exchange: inout Exchange) throws(APIError)
         -> DataSubject
     {

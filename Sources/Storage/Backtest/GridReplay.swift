@@ -109,8 +109,10 @@ struct GridReplay: Sendable {
         (position, launch, changes) = (0, 0, Backtest.Changes())
     }
 
-    /// Returns the plan of a setting, which changes the window for fingerprints; a window longer than the app's also
-    /// lengthens the window of clicks.
+    /// Returns the plan for replaying a setting.
+    ///
+    /// The setting's window becomes the window for fingerprints. If it is longer than the app's, it also becomes the
+    /// window of clicks.
     private func plan(_ setting: PolicyGrid.Setting) -> ReplayPlan {
         var plan = ReplayPlan(policy: policy, standardWindow: ownWindow, replayGrace: replayGrace)
         plan.policy.minimumConfidence = setting.minimumConfidence

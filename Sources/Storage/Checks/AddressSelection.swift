@@ -54,7 +54,7 @@ public struct AddressSelection: Sendable {
     mutating func wanted(_ places: ClickPositionsByNetwork?) -> [Wanted] {
         for position in places?.newest(near: address.near, atMost: CandidateEvidence.maximumListed) ?? []
         where listed.insert(position.click).inserted {
-            // The summary has no exact addresses, so a click that was claimed meanwhile is not added.
+            // The summary has no exact addresses. So a click of the summary that was claimed meanwhile is not added.
             found.append(Wanted(position: position, isExact: false))
         }
         return Array(found.prefix(CandidateEvidence.maximumListed))

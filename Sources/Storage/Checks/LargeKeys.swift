@@ -20,7 +20,7 @@ public struct KeySummary: Sendable {
     /// The time of the check for which the summary was computed.
     let at: Timestamp
     let counts: [BackgroundCount]
-    /// The positions of the same clicks by network, if their address is known.
+    /// The positions of the counted clicks by network; leaves out clicks whose address is unknown.
     ///
     /// With these positions, a check lists the clicks from the launch's network, even if many clicks of other
     /// hashes came from there.

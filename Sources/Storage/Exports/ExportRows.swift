@@ -10,7 +10,7 @@ public protocol ExportRows: NumberedRowReader, DirectoryReader, LinkPageRows, Ev
     /// next export finds the row.
     func exportEnd() throws(Failure) -> Int64
 
-    /// Returns the erased rows with the first of these numbers.
+    /// Returns the erased rows with the lowest of these numbers, at most `limit`.
     func erasedRows(_ numbers: ClosedRange<Int64>, atMost limit: Int) throws(Failure) -> [ErasedRow]
 
     /// Returns the times of the oldest rows of ``DeletionCursor/tables``; nil for an empty table.

@@ -164,7 +164,7 @@ public struct JobLease: Sendable {
     public var now: Timestamp
     /// How long the lease lasts, in milliseconds; longer than a slice of the job takes.
     public let milliseconds: Int64
-    /// Whether to take the lease, even after its end, only if no other process has taken it since this one did.
+    /// Whether to take the lease only if this process was the last one that took it, even if the lease has ended.
     public var isRenewal = false
 
     /// The name of the row that stores the lease.

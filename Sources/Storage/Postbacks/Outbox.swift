@@ -146,7 +146,8 @@ extension WriteTransaction {
         return targets.scopes[scope.number] != nil && targets.appsWithClickIDs.contains(scope.number >> 1)
     }
 
-    /// Stores the event of a counted postback for the apps with its App Store id.
+    /// Stores the event of a postback of Apple (one with ``StoredApplePostback/isCounted``) for the apps with its App
+    /// Store id.
     ///
     /// A postback that is signed for development is test traffic, because any device in developer mode can make one.
     func publish(_ stored: StoredApplePostback) throws(Failure) {

@@ -55,7 +55,7 @@ extension DatabaseSession where Backend.Reader: ReportReader {
         }
     }
 
-    /// Waits until all pending updates are on disk, and returns the apps by their scopes.
+    /// Waits until all pending updates are on disk, unless they cannot be written now; returns the apps by scope.
     func checkedApps() async throws(StoreError) -> CheckedApps {
         await loop.flushUpdatesIfPossible()
         var apps = CheckedApps()

@@ -48,7 +48,7 @@ extension WriteTransaction {
         guard click.hashes.isEmpty else {
             return try close(click, as: .alreadyClaimed, at: request.at, by: request.caller.index)
         }
-        // Only its token finds a click without hashes, and only a stored claim shows that it is consumed.
+        // Only a token finds a click without hashes, and only a stored claim shows that the click is consumed.
         return try reader.claimTime(ofClick: click.number) == nil
     }
 

@@ -176,7 +176,7 @@ public enum LearningChange: Sendable {
     case forget(Scope, limit: Int)
     /// Does what ``forget(_:limit:)`` does, and writes an entry of the audit log.
     case reset(Scope, AppID, limit: Int, by: AuditActor)
-    /// Moves the start of learning back to this time, if it is later because a clock was ahead.
+    /// Moves the start of learning back to this time, if the stored start is later because a clock was ahead.
     case beginEarlier(Scope, at: Timestamp)
     /// Reads up to `limit` counters of a family after a key, and deletes those that have faded.
     ///

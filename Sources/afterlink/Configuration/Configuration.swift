@@ -11,7 +11,7 @@ package struct Configuration: Sendable {
     package var listen = ListenAddress(PeerAddress(ipv4: 0x7F00_0001, port: 8080))
     package var metricsListen: ListenAddress?
     package var dashboardListen = DashboardListen.standard
-    /// The host for which ``listen`` serves only the dashboard; nil for none.
+    /// The host for which ``listen`` serves only the dashboard, and receives Apple's postbacks; nil for none.
     package var dashboardHost: LinkHost?
     /// Nil for plain HTTP; set together with ``tlsKey``.
     package var tlsCertificate: String?
@@ -140,7 +140,7 @@ package struct Configuration: Sendable {
 
     static let standardConnections = 20_000
     static let standardRefusedConnections = 1024
-    /// Below this number, a service without --maximum-connections logs a warning.
+    /// A service without --maximum-connections logs a warning if its limit of connections is below this number.
     static let connectionsWorthHaving = 10_000
 
     /// The number of descriptors that are reserved for other uses than connections: databases, listeners, the log.

@@ -20,7 +20,7 @@ struct PanelExports {
         PanelExports(file: name, fileItems: items)
     }
 
-    /// Returns the address that returns the table with a caption as a file.
+    /// Returns the address of the file with the table that has this caption.
     private func address(_ format: PanelFile.Format, of caption: String, on page: DashboardAddress)
         -> DashboardAddress
     {

@@ -61,7 +61,8 @@ struct RecordedTable {
         guard let headings = rows.first else { return nil }
         var names: [String] = []
         for case .text(let name) in headings.map({ $0 == .none ? .text("") : $0 }) {
-            // A repeated heading gets the previous heading as a prefix, so that two columns of changes differ.
+            // A repeated heading gets the name of the column before it as a prefix, so that no two columns of changes
+            // have the same name.
             names.append(names.contains(name) ? "\(names.last ?? ""): \(name)" : name)
         }
         return format.body(names, Array(rows.dropFirst()))

@@ -209,7 +209,7 @@ enum AppLinkOptions {
         for field in AppLinkField.allCases {
             guard let texts = arguments.values(name(field)) else { continue }
             isGiven = true
-            // Otherwise the word would be stored as a host.
+            // Without this check, the word would be stored as a value, for example as a host.
             for word in ["none", "any"] where texts.count > 1 && texts.contains(word) {
                 throw CommandFailure.usage("--\(name(field)) \(word) contradicts a further --\(name(field)).")
                     .advising("Nothing was done. Give one of them.")

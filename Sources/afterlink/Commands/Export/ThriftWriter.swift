@@ -48,7 +48,7 @@ struct ThriftWriter {
         structure(body)
     }
 
-    /// Writes a list, whose elements `write` writes without numbers.
+    /// Writes a list; `write` writes each element, without a field number.
     mutating func list<Element>(
         _ field: UInt8,
         of kind: Kind,

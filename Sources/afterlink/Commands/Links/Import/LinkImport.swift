@@ -223,7 +223,7 @@ struct ImportRemarks {
             sentences.append("Left out, because \(reason): \(columns.joined(separator: ", ")).")
         }
         for (host, count) in strayHosts.sorted(by: { $0.key < $1.key }) {
-            // Only the services themselves can change the DNS of these domains.
+            // Only Firebase and Branch can change the DNS of these domains.
             let isForeign = [".page.link", ".app.link"].contains { host.hasSuffix($0) }
             sentences.append(
                 "\(Self.links(count)) came from \(host), which is no link host of the app"
