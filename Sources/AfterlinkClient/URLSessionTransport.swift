@@ -89,7 +89,7 @@ package struct URLSessionTransport: Transport {
             parts.finish(throwing: error)
         }
 
-        // The sign-in page of a network (a captive portal) redirects. The key must not go there.
+        // A network with a captive portal redirects requests to its sign-in page. The key must not go there.
         func urlSession(
             _: URLSession,
             task _: URLSessionTask,

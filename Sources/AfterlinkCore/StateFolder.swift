@@ -30,7 +30,9 @@ struct StateFolder: Sendable {
 
     private func path(_ name: String) -> String { url.appendingPathComponent(name).path }
 
-    /// The first file in the folder, which is written only after ``create()``.
+    /// The lock on the library's state; its file is made only after ``create()`` has succeeded.
+    ///
+    /// So the file shows that backups exclude the folder.
     static let stateLock = "state.lock"
 
     /// Creates the folder and excludes it from backups: a restored installation must be a new one.

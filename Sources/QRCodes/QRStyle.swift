@@ -30,8 +30,8 @@ public struct QRStyle: Hashable, Sendable {
 
     private init() {}
 
-    /// - Throws: ``QRCodeError`` for colours that scanners cannot distinguish, for sizes out of range, and for a logo at a
-    ///   level below H, which could not restore the modules under the logo.
+    /// - Throws: ``QRCodeError`` for colours that scanners cannot distinguish, for sizes out of range, and for a logo
+    ///   without level H: lower levels could not restore the modules under the logo.
     public init(
         errorCorrection: QRErrorCorrection = .medium,
         foreground: QRColor = .black,

@@ -49,7 +49,7 @@ internal import CSQLite
         return true
     }
 
-    /// The number of the source's pages, and how many of them were not copied, after the last step.
+    /// The number of the source's pages, and how many of them were left to copy when the previous step ended.
     ///
     /// Both are 0 before the first step and after ``finish()``.
     public var progress: (pageCount: Int, remaining: Int) {

@@ -2,8 +2,8 @@ internal import Synchronization
 
 /// The text of one statement, or of a part of a statement, composed only of constants.
 ///
-/// Interpolations may be literals and other texts of this type. Text from run time cannot be interpolated, so a value
-/// can enter a statement only as a parameter.
+/// Interpolations may be literals, the numbers of an enumeration's cases, and other texts of this type. Text from run
+/// time cannot be interpolated, so a value can enter a statement only as a parameter.
 ///
 /// Safe to use, because the bytes are constant and never freed: they belong to literals of the program or to
 /// ``Composed``.
@@ -25,7 +25,7 @@ internal import Synchronization
 extension SQL: ExpressibleByStringInterpolation {
     public init(stringLiteral text: StaticString) {
         precondition(text.hasPointerRepresentation, "SQL is longer than one character")
-        // Only the number is used; the bytes of a literal are valid until the process ends.
+        // Only the address is read here; the bytes of a literal are valid until the process ends.
         self.init(address: UInt(bitPattern: unsafe text.utf8Start), byteCount: text.utf8CodeUnitCount)
     }
 

@@ -99,8 +99,8 @@ public enum ModelUpdates {
 
     /// Counts the launch if its address had no launch before, or only one.
     ///
-    /// The ratio of the two counts shows how often strangers share an address, and so how strong evidence a
-    /// shared address is.
+    /// The ratio of the two counts shows how often strangers share an address, and so how much a shared
+    /// address proves.
     private static func countMeeting(
         _ evidence: CandidateEvidence,
         _ launch: LaunchTraits,

@@ -61,7 +61,7 @@ public struct Verdict: Equatable, Sendable {
     /// ``AttributionMethod/probabilistic`` or ``AttributionMethod/fingerprint``.
     public var evidence: AttributionMethod
     /// The probability of the answer, or of the most likely destination if there is no match; at most
-    /// ``highestConfidence``, and 0 if no click is likely or the app uses no fingerprints.
+    /// ``highestConfidence``, and 0 if no click can have led to the launch or the app uses no fingerprints.
     public var confidence: Double
     /// The ``confidence`` without its limit.
     public var probability: Double

@@ -92,7 +92,7 @@ struct FingerprintTexts {
         let shareOfLikeliest: Double
 
         static let standard = Worth(weight: 0.02, shareOfLikeliest: 0.1)
-        /// The limits for forms with the system's version, a part of which browsers hide.
+        /// The limits for forms that contain the system's version; browsers hide a part of the version.
         ///
         /// Rare releases combined with old names of time zones would give many texts that hardly ever match.
         static let ofReleases = Worth(weight: 0.12, shareOfLikeliest: 0.4)

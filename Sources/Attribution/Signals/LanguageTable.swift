@@ -35,9 +35,8 @@ public final class LanguageTable: Sendable {
 
     /// Returns whether a text is the tag of a language, such as `tr`, `fil`, `pt-BR` or `zh_Hans`.
     ///
+    /// The tag starts with a code of three letters, or with a code of two letters that is in the table.
     /// ``canonical(_:)`` also accepts other texts.
-    ///
-    /// The code has two letters and is in the table, or has three letters.
     public func isTag(_ text: String) -> Bool {
         let parts = text.utf8.split(omittingEmptySubsequences: false) {
             $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_")

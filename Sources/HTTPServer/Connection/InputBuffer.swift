@@ -5,7 +5,8 @@ struct InputBuffer {
     private(set) var bytes: [UInt8] = []
     /// The start of the current request's head.
     private var start = 0
-    /// The index at which the parser continues: the head's start, and after the head a position in the body.
+    /// The index at which the parser continues: the start of the head until the head has ended, then a position in the
+    /// body.
     private(set) var readStart = 0
     private var headEnd = 0
 

@@ -4,7 +4,7 @@ internal import Glibc
 package struct ResponseWriter {
     /// The request and the state of the connection, as far as the response depends on them.
     package struct Context {
-        /// `nil` for the response to a rejection without a known method.
+        /// `nil` if the server rejected the request before it knew the method.
         var method: Method?
         var version: Version
         package var keepsAlive: Bool

@@ -74,8 +74,8 @@ extension EventLoop {
 
     /// Writes the alert that ends the TLS session (close_notify).
     ///
-    /// It first waits until the peer has acknowledged the responses with `onDelivery`. Many clients never read the
-    /// alert, and a client that closes with unread bytes resets the connection. The server would then count the
+    /// It first waits until the peer has acknowledged every response whose `onDelivery` is set. Many clients never read
+    /// the alert, and a client that closes with unread bytes resets the connection. The server would then count the
     /// responses as lost.
     func endTLS(_ connection: Connection) async {
         guard let session = connection.tls else { return }

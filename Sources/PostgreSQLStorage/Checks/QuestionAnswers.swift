@@ -12,8 +12,8 @@ extension QuestionKind {
         case .home: return try elements.first { row throws(PostgreSQLError) in .home(try Self.home(&row)) }
         case .key:
             return try elements.all(Self.keyRow).map { found in
-                // Each slot has this limit. If all slots together have fewer rows, no slot has reached it,
-                // and no row is missing.
+                // The statement reads at most `maximumRead` rows from each slot. If all slots together have fewer
+                // rows, no slot has reached this limit, and no row is missing.
                 .key(
                     KeyRows(
                         closed: found.compactMap(\.closed),

@@ -79,7 +79,8 @@ struct Partitions {
             let name = Self.name(of: table, slot)
             let state = try connection.execute(Self.attachment, name.text)
             guard state.count > 0 else { continue }
-            // A former attempt may have been stopped between its two transactions.
+            // `CONCURRENTLY` takes two transactions. A former attempt may have been stopped between them; `FINALIZE`
+            // then completes it.
             if try connection.isCitus() {
                 // Do not detach: on Citus that would wait until nothing uses the parent, as DROP TABLE does anyway.
             } else if try state.value(0, 0, as: Bool.self) {

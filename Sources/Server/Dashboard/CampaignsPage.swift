@@ -177,7 +177,7 @@ enum OneCampaignPage {
 
     private static func write(_ links: [LinkListing], to html: inout HTML) {
         guard !links.isEmpty else { return html.note(DashboardText.noLinkOfCampaign) }
-        // Archived links are listed, too, and no command lists them together with others.
+        // The page lists archived links too; `afterlink links list` cannot list them together with others.
         let items = ["app", "campaign"].map { ($0, html.address[$0]) } + [("archived", "any")]
         let exports = PanelExports.file("links", [("archived", "any")]).calling("/admin/api/links", items)
         html.table(DashboardText.linksOfCampaign, links, exports: exports) { html, listing in

@@ -132,7 +132,7 @@ extension DashboardFilter {
     ) -> ChartFigures {
         let periods = Dictionary(report.series.map { ($0.start, $0) }) { first, _ in first }
         let starts = span.starts.filter { $0 <= now }
-        // There was nothing to count before the interval in which the first app was created.
+        // There was nothing to count before the interval in which the chosen app, or the first app, was created.
         let length: Int64 = span.interval == .hour ? 3_600_000 : DashboardSpan.dayMilliseconds
         let first = firstData.advanced(byMilliseconds: -length)
         func values<Value>(_ zero: Value, _ value: (StatisticsReport.Period) -> Value) -> [Value?] {

@@ -89,8 +89,9 @@ struct DashboardSpan: Sendable {
         )
     }
 
-    /// Returns the name of an interval: the date of a day, or the time of an hour, after its date if the span has two
-    /// days.
+    /// Returns the name of an interval: the date of a day, or the time of an hour.
+    ///
+    /// If the span has two days, the date comes before the time.
     func label(of start: Timestamp) -> String {
         let text = start.advanced(byMilliseconds: offset * 3_600_000).iso8601
         let (date, time) = (text.prefix(10), text.dropFirst(11).prefix(5))

@@ -62,7 +62,7 @@ extension Trial {
 
     /// Makes the request that posts the click, from the browser or from a customer's server.
     ///
-    /// A click from a page without a key does not carry `key`. `time` is for a server whose clock the requests set.
+    /// A page without a key posts the click without `key`. `time` is for a server whose clock the requests set.
     public func click(host: String, key: String, at time: Timestamp?) -> ClientRequest {
         let body = clickBody
         var fields = poster == .server ? [("User-Agent", "shop-backend/1.0")] : browserFields

@@ -72,7 +72,7 @@ public struct CountSum: Sendable {
         places[value].map { rows[$0].counts } ?? []
     }
 
-    /// Returns the events of a value that are not zero.
+    /// Returns the counts of a value by metric, without zeros and without counts of ``CountWord``.
     public func counts(of value: String = "") -> Counts {
         var counts: Counts = [:]
         for (name, count) in self.counts(at: value) where count != 0 {

@@ -19,7 +19,7 @@ struct FilterState: Sendable {
     /// The filters to which the fingerprints of new clicks are added.
     var filters: [FingerprintFilter] { [current, next].compactMap(\.self) }
 
-    /// Whether a new filter is due: none is being built, and there is no current one, or it is full.
+    /// Whether a new filter is due: none is being built, and the current one is full or missing.
     var needsFilter: Bool { next == nil && current?.isFull ?? true }
 
     /// Makes all later transactions add their clicks to a filter, while the stored clicks are read into it.

@@ -107,7 +107,9 @@ struct LoopLearner {
 ///
 /// This limits the cost of learning. A selected launch also counts for the skipped ones, so the sums stay right.
 struct LaunchSampling {
-    /// The maximum number of launches to learn from in a second that has no more launches than the second before.
+    /// The maximum number of launches to learn from in a second.
+    ///
+    /// A second with more launches than the second before may exceed it, because that earlier second sets the share.
     private static let maximumPerSecond = 1000
     private static let second: UInt64 = 1_000_000_000
 

@@ -49,7 +49,7 @@ extension WriteTransaction {
                 lost.insert(Int64(bitPattern: endpoint.low))
             }
         }
-        // The process that has a lost lease now may have numbered and sent the endpoint's deliveries.
+        // The process that took over a lost lease may have numbered and sent the endpoint's deliveries.
         let deliveries = step.deliveries.filter { $0.state == .delivered || !lost.contains($0.endpoint) }
         if !deliveries.isEmpty { try writer.update(deliveries) }
         if let keys = step.keys, let random = step.random {
@@ -314,7 +314,8 @@ extension PostbackJob {
 
     /// Stores the outcomes, and takes the leases of some endpoints; returns whether there are more events to delete.
     ///
-    /// It also renews leases, so that nothing but a delivery's success is stored for an endpoint whose lease was lost.
+    /// It also renews leases in the same write. If a lease was lost, the write stores only the successes of the
+    /// endpoint's deliveries.
     @discardableResult
     private mutating func write(taking missing: [Int64] = [], _ moment: UInt64) throws(StoreError) -> Bool {
         let now = context.state.configuration.clock.now()

@@ -100,7 +100,7 @@ public struct LinkRecord: Record, Equatable, Sendable {
     }
 }
 
-/// A stored link, with its number, by which other tables refer to it, and its app.
+/// A stored link with its app, and the number by which other tables refer to the link.
 public struct StoredLink: Sendable {
     public let number: Int64
     public let app: AppID

@@ -7,7 +7,7 @@ public protocol StatisticsRows {
 
     /// Adds up the counts of a query.
     func sum(_ query: CountQuery) throws(Failure) -> CountSum
-    /// Adds up the counts of each given campaign or link, as ``sum(_:)`` does if it is the query's only one.
+    /// Returns, for each given campaign or link, the sum that ``sum(_:)`` returns for a query of only this one.
     ///
     /// The spellings of one name have one sum; see ``ClickedNames``.
     func sums(_ query: CountQuery, of campaigns: [String]) throws(Failure) -> [String: CountSum]
@@ -216,7 +216,7 @@ struct StatisticsReader<Reader: ReportReader> {
     ///
     /// - Parameters:
     ///   - names: campaigns or links.
-    ///   - dimension: the dimension of their totals.
+    ///   - dimension: the dimension whose counts are added up for each name.
     /// - Returns: the sums by name, and the names' spellings.
     /// - Throws: the failure of the database.
     private func top(_ names: Dimension, by dimension: Dimension)

@@ -48,10 +48,10 @@ public struct StoreConfiguration: Sendable {
     ///
     /// 0 means that no other server writes to the database; nil means the default of the kind of database.
     public var foreignAnswerMilliseconds: Int64?
-    /// The maximum time in milliseconds from a check that another process answers without a match until that process has
-    /// stored the record of the check, if it can write; an erasure searches once more after this time.
+    /// The maximum delay in milliseconds of a check's record in another process: from an answer without a match until
+    /// that process has stored the record, if it can write.
     ///
-    /// 0 means that no other process writes to the database.
+    /// An erasure searches once more after this time. 0 means that no other process writes to the database.
     public var foreignUpdateMilliseconds: Int64 = 2000
     /// If a loop has this many pending check records, it requests a write, so that no write takes long.
     public var recordsAtOnce = 512

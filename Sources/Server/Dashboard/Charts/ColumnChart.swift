@@ -3,7 +3,9 @@ internal import Attribution
 /// A chart of counts as columns; the parts of a column are stacked, and differ in colour and stripes.
 struct ColumnChart {
     let figures: ChartFigures
-    /// Whether the parts of a column are stacked; if not, they stand side by side without stripes, even the empty ones.
+    /// Whether the parts of a column are stacked.
+    ///
+    /// If not, they stand side by side without stripes, and empty parts are drawn too.
     var isStacked = true
 
     /// A wider column would look like an area.
