@@ -64,7 +64,7 @@ enum DoctorCommand {
         return configuration
     }
 
-    /// Returns a warning if a database lacks migrations; the survey then fails, because it reads newer tables.
+    /// Returns a warning if a database lacks migrations; its survey may have failed because it reads newer tables.
     private static func olderVersion(_ configuration: Configuration) -> Diagnosis? {
         let plan = try? CommandDatabase.explaining(configuration) { try $0.migrationPlan() }
         guard let plan, !plan.applied.isEmpty, !plan.pending.isEmpty else { return nil }
