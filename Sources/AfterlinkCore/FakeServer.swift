@@ -137,7 +137,7 @@ extension Afterlink {
         test(server: server, options: options, clock: SystemClock())
     }
 
-    /// Creates a connection as ``test(server:options:)`` does, whose pauses last as long as a clock says.
+    /// Creates a connection as ``test(server:options:)`` does; `clock` decides how long its pauses last.
     package static func test(
         server: FakeServer,
         options: Options = Options(),

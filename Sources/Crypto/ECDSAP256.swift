@@ -11,7 +11,7 @@ public enum ECDSAP256 {
     /// - Returns: whether it verifies; false also for a malformed signature or key, for a key of another curve, or if
     ///   OpenSSL fails.
     public static func verifies(_ signature: [UInt8], of message: [UInt8], key: [UInt8]) -> Bool {
-        // The arrays are valid during the call, and have the lengths that it gets.
+        // The arrays are valid during the call, and the counts are their lengths.
         unsafe afterlink_ecdsa_p256_verifies(
             key,
             key.count,

@@ -601,7 +601,7 @@ extension PostgreSQLConnection {
         self.probe = probe
         probe.stateDidChange = { [weak self] state in
             switch state {
-            // An error with a code came from the server.
+            // An error without a code did not come from the server.
             case .lost(let error) where error.code.isEmpty: self?.lose(lost)
             case .lost, .ready:
                 guard let self else { return }

@@ -60,7 +60,7 @@ package struct URLParts {
     /// Rejects a web link without a path or with only `/`, because released clients lose such links.
     func requirePath() throws(DeepLinkURLError) { guard !isWeb || path.count > 1 else { throw .noPath } }
 
-    /// The whole link in ASCII, with other characters percent-encoded.
+    /// The whole link in ASCII; all characters that a URL must not contain are percent-encoded.
     package var encoded: [UInt8] {
         var text = Array(writtenScheme) + Array("://".utf8) + Array(authority ?? [])
         text.reserveCapacity(text.count + path.count + (query?.count ?? 0) + (fragment?.count ?? 0) + 2)
@@ -196,7 +196,7 @@ public struct Origin: Hashable, Sendable {
 enum URLPath {
     /// Returns whether a segment of the path is `.` or `..`, unescaped, or escaped once or twice.
     ///
-    /// Backslashes and escaped slashes count as slashes, and a segment ends at a semicolon, as they do for some servers.
+    /// As on some servers, backslashes and escaped slashes count as slashes, and a semicolon ends a segment.
     static func hasDotSegment(_ path: ArraySlice<UInt8>) -> Bool {
         let decoded = PercentEncoding.decoded(PercentEncoding.decoded(path))
         return decoded.split(whereSeparator: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") })

@@ -166,7 +166,8 @@ public struct PostbackDraft: Sendable {
         endpoint.secret = keys.current.seal(secret.bytes, of: endpoint.id, random: random)
         if !headers.isEmpty {
             // Store the lines as they were validated, without white space at their ends. Swift reads a carriage return
-            // before the separator as one character with it, so the line would not end there.
+            // and a line feed after it as one character. So a line that ended in a carriage return would not be split
+            // from the next one.
             let lines = headers.map(PostbackEndpoint.field).map { "\($0.name): \($0.value)" }
             let bytes = Array(lines.joined(separator: "\n").utf8)
             endpoint.headers = keys.current.seal(bytes, of: endpoint.id, random: random)

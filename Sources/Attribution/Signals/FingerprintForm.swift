@@ -62,10 +62,10 @@ extension Fingerprint {
 ///
 /// The letter needs no migration.
 ///
-/// Every form contains the model, the time zone and the language, and every form of Android also contains the width. A
-/// form without one of them needs that component in `CanonicalSignals.evidence(data:)` and `SignalHashes.components`.
-/// For a new kind of component, change `SignalHashes`, `SignalLikelihood`, and the arrays of six components in
-/// `FormedFingerprint`.
+/// Every form contains the model, the time zone and the language. Every form of Android also contains the width or the
+/// screen, either of which determines the other (``determines(_:)``). A form without one of these components needs that
+/// component in `CanonicalSignals.evidence(data:)` and `SignalHashes.components`. For a new kind of component, change
+/// `SignalHashes`, `SignalLikelihood`, and the arrays of six components in `FormedFingerprint`.
 ///
 /// The articles on matching and the API list the forms; README, Words and the article on matching state their number.
 public enum FingerprintForm: String, CaseIterable, Sendable {
@@ -188,8 +188,9 @@ public struct FingerprintInput: Hashable, Sendable {
 }
 
 extension CanonicalSignals {
-    /// Returns an input for each form of the platform whose values are all known, from the first spelling of
-    /// each value.
+    /// Returns an input for each form of the platform whose values are all known.
+    ///
+    /// The input contains the first spelling of each value.
     public func inputs(
         localization: AppLocalization = .unknown,
         data: DeviceData = .embedded

@@ -109,8 +109,9 @@ public enum Prefetching {
 /// The rows of a list of robots.
 struct RobotRows {
     var robots: [RobotAgents.Robot] = []
-    /// Texts in the agents of people's browsers; a robot's keyword that starts after such a text's first character, and
-    /// within the text, does not count.
+    /// Texts in the agents of people's browsers.
+    ///
+    /// A robot's keyword does not count if it starts within such a text, after the text's first character.
     var people: [String] = []
 
     /// A kind of row.
@@ -294,7 +295,8 @@ struct AgentPatternSet: Sendable {
 
     /// Returns the window of the last four bytes after the text's next byte was added, ignoring case.
     ///
-    /// A few other bytes become equal too, which only costs a needless comparison.
+    /// The mask 0x20 makes letters lower case. It also makes a few other bytes equal, which only costs a needless
+    /// comparison.
     private static func window(_ window: UInt32, _ byte: UInt8) -> UInt32 {
         window &<< 8 | UInt32(byte | 0x20)
     }

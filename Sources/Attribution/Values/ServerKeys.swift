@@ -115,7 +115,7 @@ public struct ServerKey: Sendable {
     /// Hashes the caller of a check: a caller without an install id may get a lost answer again if all of
     /// these values are the same.
     ///
-    /// `evidence` replaces a missing fingerprint: it is the text of the launch's tokens and ids.
+    /// `evidence` is the text of what the launch sent in addition to a fingerprint: tokens, ids and signals.
     public func caller(
         key: KeyID,
         isTest: Bool,

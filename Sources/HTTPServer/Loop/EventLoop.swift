@@ -51,7 +51,7 @@ actor EventLoop {
     var readBuffer = [UInt8](repeating: 0, count: readLength)
     /// Connections whose responses the loop sends at the end of the turn.
     ///
-    /// Each of them waits for its peer, or a handler has its next request.
+    /// Until then, each of them waits for its peer, or a handler works on its next request.
     var unsent: [Connection] = []
     /// The pending work, oldest first, from the index `nextWorkItem` on.
     var pendingWork: [Worker.WorkItem] = []

@@ -59,7 +59,7 @@ struct Framing: Equatable {
     func conclude(_ version: Version) throws(Refusal) -> Body {
         guard host != nil || version == .http10 else { throw .hostMissing }
         if lastCoding != nil {
-            // RFC 9112 §6.1: HTTP/1.0 has no transfer codings, so that the framing is faulty.
+            // RFC 9112 §6.1: HTTP/1.0 has no transfer codings, so a message of HTTP/1.0 with one has a faulty framing.
             guard version == .http11 else { throw .transferEncodingInHTTP10 }
             guard !hasUnknownCoding else { throw .transferEncodingUnknown }
             return .chunked
@@ -129,6 +129,6 @@ enum FieldList {
         return start..<end
     }
 
-    /// The value of `rest` after the last element, at which no range of a message starts.
+    /// The value of `rest` after the last element; no range within a message equals it.
     private static let nothing = Int.max..<Int.max
 }

@@ -12,8 +12,7 @@ struct PostgreSQLLoopReader: LoopReader {
     typealias Failure = PostgreSQLError
 
     let questions: TurnQuestions
-    /// The loop that each fetch runs until the fetch has ended, for a thread without an event loop; nil on an
-    /// event loop.
+    /// On a thread without an event loop, the loop that each fetch runs until its end; nil on an event loop.
     var polling: PollingPort?
 
     var rows: RowCache { RowCache() }

@@ -6,8 +6,9 @@ internal import Storage
 extension SQLiteReader: ExportRows {
     /// Returns the highest number of a row in any of the tables.
     ///
-    /// One process writes at a time, and the numbers of each table grow. So the number of a later row may be below this
-    /// one, but it is above the last number of its own table, after which the next export continues.
+    /// One process writes at a time, and the numbers of each table grow. So a later row may have a number below the
+    /// returned one. But its number is above the last number of its own table, and the next export continues after that
+    /// number.
     func exportEnd() throws(SQLiteError) -> Int64 { try connection.integer(Self.lastNumber) }
 
     private static let lastNumber: SQL = """

@@ -2,7 +2,8 @@ internal import Attribution
 
 /// A store of one app in memory: live clicks by fingerprint and address, claims, learnt counters.
 ///
-/// A click is dropped after its window has ended, except for its name, so that memory grows with the live clicks.
+/// After a click's window has ended, the store drops the click and keeps only its name and number. So memory grows
+/// mostly with the live clicks.
 struct ReplayStore: Sendable {
     struct Stored: Sendable {
         let click: RecordedClick

@@ -9,9 +9,9 @@ public protocol CheckRowReader: ClickReader, LearningReader {
         -> IndexRecord?
     /// Adds the key's last closed click to a selection, then its clicks that are not closed, newest first.
     func read(_ selection: inout KeySelection, in scope: Scope) throws(Failure)
-    /// Adds the newest clicks around an address to a selection, newest first.
+    /// Adds the newest clicks from an address or its network to a selection, newest first.
     func read(_ selection: inout AddressSelection, in scope: Scope) throws(Failure)
-    /// Adds the times of the clicks around an address to a count, newest first.
+    /// Adds the times of the clicks from an address or its network to a count, newest first.
     func read(_ count: inout AddressClickCount.Builder, in scope: Scope) throws(Failure)
     /// Returns a claim by this key whose answer is marked as undelivered, if its click's window has not ended.
     func undeliveredClaim(of key: KeyedHash, in scope: Scope, at now: Timestamp) throws(Failure)
@@ -303,8 +303,9 @@ extension CheckReader {
 
 /// Earlier answers.
 extension CheckReader {
-    /// Returns a view that repeats an answer at once, or by a claim if the answer's delivery failed: only one check
-    /// must get such an answer.
+    /// Returns a view that repeats an answer at once, or by a claim if the answer's delivery failed.
+    ///
+    /// The claim ensures that only one check gets an answer whose delivery failed.
     private func offer(_ record: ClaimRecord, _ claim: Claim) -> CheckView {
         record.isUndelivered
             ? CheckView(certainChoice: ClickChoice(repeating: claim), reason: .alreadyClaimed)

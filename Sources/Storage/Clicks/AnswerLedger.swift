@@ -40,8 +40,9 @@ final class AnswerLedger: Sendable {
         func answer(_ click: ClickID) -> Answer? { current[click.high] ?? previous[click.high] }
     }
 
-    /// How long a generation lasts: longer than any request or delivery, so that a check that no longer finds
-    /// an entry began after the entry's response was written.
+    /// How long a generation lasts: longer than any request or delivery.
+    ///
+    /// So if a check no longer finds an entry, the check began after the entry's response was written.
     private static let generationNanoseconds: UInt64 = 120_000_000_000
 
     private let state = ConditionLock(State())
@@ -124,7 +125,7 @@ final class AnswerLedger: Sendable {
     func mayMark(_ click: ClickID, at now: Timestamp) -> Bool {
         guard foreignMilliseconds > 0 else { return true }
         guard let claim = state.withLock({ $0.answer(click)?.claim }), !claim.hasInstall else { return false }
-        // The rest of the time is for the commit of the mark, and for clocks that differ.
+        // The last quarter of the time is for the commit of the mark, and for clocks that differ.
         return abs(now.milliseconds(since: claim.claimedAt)) < foreignMilliseconds * 3 / 4
     }
 

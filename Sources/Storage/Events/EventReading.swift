@@ -17,8 +17,9 @@ struct EventReader<Reader: ReportReader> {
     private static var groupLimit: Int { 100 }
     /// The maximum number of days with a cohort.
     private static var cohortLimit: Int { 31 }
-    /// The maximum number of counts of clicks, and of clicked names, that are read to find the groups.
+    /// The maximum number of counts of clicks that are read to find the groups.
     private static var clickLimit: Int { 10_000 }
+    /// The maximum number of clicked names whose other counts are read to find the groups.
     private static var nameLimit: Int { 500 }
 
     func report() throws(Reader.Failure) -> EventReport {

@@ -73,7 +73,8 @@ public final class StoreState: Sendable {
     /// Called after a commit, before its callers are answered, and after the writer has copied the whole log.
     public func renewSnapshots() { commits.wrappingAdd(1, ordering: .releasing) }
 
-    /// Makes reports about all clicks and checks due; called after some were recorded, closed or deleted.
+    /// Marks the reports about all clicks and checks as due; called after clicks or checks were recorded, closed or
+    /// deleted.
     public func noteTraffic() { trafficChanges.wrappingAdd(1, ordering: .releasing) }
 
     /// Makes every loop read whether apps and keys have changed.
@@ -91,7 +92,7 @@ public final class StoreState: Sendable {
     /// Whether jobs use the wall clock; see ``SettledClock``.
     public var isClockSettled: Bool { clock.settledNow() != nil }
 
-    /// Starts to compare the clocks, unless the wall clock is trusted.
+    /// Starts to compare the wall clock with the expected time, unless the wall clock is trusted.
     ///
     /// The time of the start is stored before any request. A request that comes after a jump of the clock, and before
     /// the first job, would otherwise make the jumped clock the expected one at the next start.

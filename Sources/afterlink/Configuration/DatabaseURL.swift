@@ -5,7 +5,7 @@ internal import PostgreSQL
 
 /// The URL of a PostgreSQL database, as the settings contain it.
 package enum DatabaseURL {
-    /// The databases on servers and their URLs, for the help of the setting.
+    /// The kind of database on a server and the form of its URL, for the help of the setting.
     static let forms = "a PostgreSQL database, as in postgres://user@host/database"
 
     /// Returns the scheme of a PostgreSQL URL; nil for other texts, such as the path of a file.

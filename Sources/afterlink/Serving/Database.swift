@@ -88,7 +88,7 @@ protocol Database: Sendable {
     /// - Parameters:
     ///   - source: the other database.
     ///   - note: called with what is copied now.
-    /// - Returns: the counted rows; if they differ, the move must not be finished.
+    /// - Returns: the numbers of rows in both databases; if they differ, the move must not be finished.
     /// - Throws: `conflict` if this database has other data.
     func fill(from source: any MoveSource, note: @escaping (String) -> Void) throws(StoreError) -> MoveReport
 

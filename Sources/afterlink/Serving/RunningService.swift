@@ -117,7 +117,7 @@ final class RunningService: Sendable {
                 )
             )
             var unstored: [String] = []
-            // An address in a file that no other process has open was left by a process that was killed.
+            // If no other process has the file open, an address in it was left by a killed process.
             if holder == nil { unstored = await stored("", in: stores.sessions) }
             let addresses = running.dashboardURLs.joined(separator: " ")
             if !addresses.isEmpty { unstored += await stored(addresses, in: stores.sessions) }
@@ -202,7 +202,7 @@ final class RunningService: Sendable {
         }
     }
 
-    /// Runs a part of the start; its failure names the keys of a new app, which were not shown.
+    /// Runs a part of the start; its failure also says that the keys of a new app were not shown.
     private static func explaining<Result>(
         _ firstApp: FirstApp?,
         _ body: () throws -> Result

@@ -50,7 +50,7 @@ struct StopSignals: Sendable {
 /// Ends the process at a signal that arrives before the database is open.
 ///
 /// While the service stops, the thread waits for a second signal, and then drops the requests in flight. The thread
-/// exists from the start, because the system could refuse one at the stop, and ends with the process.
+/// exists from the start, because the system could refuse a new thread at the stop. It ends with the process.
 final class SignalThread: Sendable {
     private let service = SetOnce<RunningService>()
     private let isDatabaseOpen = Mutex(false)

@@ -147,7 +147,8 @@ final class LiveFeed: Sendable {
             // If the clock was set back, or the last read was more than half an hour ago, read the last half hour.
             let oldest = time - Self.minuteCount * 60_000
             guard state.position >= oldest, state.position <= time else {
-                // ``seen`` no longer contains the keys of older rows, so the read would count these rows twice.
+                // Forget everything: ``seen`` no longer contains the keys of older rows, so the read would count these
+                // rows again.
                 (state.seen, state.events, state.minutes) = ([:], [:], [:])
                 return oldest
             }

@@ -90,7 +90,9 @@ struct BacktestOutcome {
         return table.text
     }
 
-    /// A table of the matches by fingerprint alone, by stated confidence, for launches that a token or an id recognised.
+    /// A table, by stated confidence, of the matches that the fingerprint alone would have made.
+    ///
+    /// It counts only launches that a token or an id recognised.
     private var calibration: String {
         let columns = columns.filter { $0.plan != nil }
         let names = columns.count > 1 ? columns.map { $0.name.uppercased() + " " } : [""]

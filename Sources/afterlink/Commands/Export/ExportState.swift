@@ -40,7 +40,7 @@ struct ExportState {
     var fileCount = 0
     /// The digest of the last snapshot, for a table that is exported as a whole.
     var snapshot: String?
-    /// A whole file that may not have its name or its line in the manifest yet.
+    /// A completely written file that may still lack its final name, or its line in the manifest.
     var pending: ExportedFile?
 
     init(subject: String) { self.subject = subject }
