@@ -204,7 +204,8 @@ public final class PostgreSQLConnection {
         async throws(PostgreSQLError)
     {
         if phase == .ready { return }
-        // The continuation is resumed once: when the connection becomes ready or is closed, or the deadline passes.
+        // The continuation is resumed once: when the connection becomes ready, is refused or is closed, or the deadline
+        // passes.
         let error = await unsafe withUnsafeContinuation {
             (continuation: UnsafeContinuation<PostgreSQLError?, Never>) in
             guard phase != .closed else { return unsafe continuation.resume(returning: lastFailure) }

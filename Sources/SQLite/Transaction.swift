@@ -22,7 +22,7 @@ extension SQLiteConnection {
         try statement("ROLLBACK").run()
     }
 
-    /// Starts a savepoint within the open transaction, to which ``rollbackToSavepoint()`` returns.
+    /// Starts a savepoint, to which ``rollbackToSavepoint()`` returns, within the open transaction.
     public func savepoint() throws(SQLiteError) { try statement("SAVEPOINT request").run() }
 
     /// Makes the changes since ``savepoint()`` part of the transaction.

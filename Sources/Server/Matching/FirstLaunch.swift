@@ -169,7 +169,8 @@ final class FirstLaunch: LaunchSource, @unchecked Sendable {
         keys.server.all.map { $0.install(app: app, isTest: isTest, installID: installID) }
     }
 
-    /// Creates the response of a match; if its delivery fails, the next check with the fingerprint gets the match.
+    /// Creates the response of a match; if its delivery fails, the next check with the same fingerprint, token or id
+    /// gets the match.
     private func answer(_ claim: Claim, _ exchange: Exchange) -> Response {
         let settings = exchange.directory.app(app)?.settings
         guard let body = MatchResponse.match(claim, settings, policy.windows) else {

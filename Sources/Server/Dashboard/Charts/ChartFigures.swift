@@ -176,7 +176,7 @@ enum SVGPath {
         return path
     }
 
-    /// Returns a dot at each point without a neighbour, which no line shows.
+    /// Returns a dot at each point without a neighbour; no line shows such a point.
     static func dots(_ points: [(x: Double, y: Double)?]) -> String {
         points.indices.compactMap { index in
             let hasNeighbor = [index - 1, index + 1].contains {
