@@ -94,8 +94,8 @@ public final class StoreState: Sendable {
 
     /// Starts to compare the wall clock with the expected time, unless the wall clock is trusted.
     ///
-    /// The time of the start is stored before any request. A request that comes after a jump of the clock, and before
-    /// the first job, would otherwise make the jumped clock the expected one at the next start.
+    /// The time of the start is stored before any request. Without a stored time, the next start would expect the time
+    /// of the newest click or check. That request may have come after a jump of the clock and before the first job.
     ///
     /// `lastSettled` returns when jobs last used the wall clock; nil for a new database.
     public func startClock<Failure>(lastSettled: () throws(Failure) -> Timestamp?) throws(Failure) {
