@@ -66,7 +66,7 @@ public struct CheckpointPolicy: Sendable {
 
     /// The thread that must copy now; nil if no copy is due.
     public var copier: Checkpointer? {
-        // If there are more copied pages than pages, SQLite has reset the log since the copy.
+        // If more pages are copied than the log has, SQLite has reset the log since the copy.
         let backlog = copiedPages <= pages ? pages - copiedPages : pages
         let isWorthAPause = backlog <= Self.pausedBacklogPages || longPasses >= Self.longPassLimit
         if pages >= Self.pausePages, isWorthAPause || !hasBackground { return .writer }

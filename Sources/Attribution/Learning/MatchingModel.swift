@@ -18,8 +18,9 @@ public final class MatchingModel: Sendable {
     let repeatNear: Double
     /// The number of launches that only a fingerprint could recognise; older ones count less.
     public let launches: Double
-    /// The number of launches that only a fingerprint could recognise; earlier versions stored only ``launches``, which is
-    /// never larger.
+    /// The number of launches that only a fingerprint could recognise; older ones count in full.
+    ///
+    /// In a database of an earlier version, which stored only ``launches``, it is at least ``launches``.
     private let launchCount: Double
     public let launchesWithAddress: Double
     /// The share of clicks whose address is known, 0…1.

@@ -113,7 +113,7 @@ extension PostgreSQLReader {
         return count
     }
 
-    /// Adds up the clicks of all spans, because the index does not have the rows in the order of their clicks.
+    /// Adds up the clicks of all names in all spans, because no index is in the order of the number of clicks.
     ///
     /// Reading all days of ten thousand campaigns takes half a second. So for few names and many days, the statement
     /// searches only among the names with the most clicks in the four weeks that the days belong to.

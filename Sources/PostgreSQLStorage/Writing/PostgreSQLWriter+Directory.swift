@@ -5,8 +5,8 @@ internal import Storage
 
 /// Creates and changes apps and keys.
 ///
-/// If a unique index refuses a statement, PostgreSQL undoes the transaction, so these statements change no
-/// row if they find a conflict. If two servers make the same change at the same time, one of them waits, and
+/// These statements change no row if they find a conflict, because PostgreSQL undoes the whole transaction if a unique
+/// index refuses a statement. If two servers make the same change at the same time, one of them waits, and
 /// may get the error of the index. Its batch is then done again, and finds the other server's row.
 extension PostgreSQLWriter {
     func create(_ app: App, with keys: [APIKey]) throws(PostgreSQLError) -> StoreError? {

@@ -7,8 +7,8 @@ internal import Storage
 extension PostgreSQLWriter {
     /// Creates links; if one is refused, the caller must undo the links that were created before it.
     func create(_ links: [NewLink]) throws(PostgreSQLError) -> LinkStoreError? {
-        // A batch that gives a link its first limit has locked this table before the slugs; in the other order, two
-        // servers would wait for each other.
+        // Lock this table before the slugs, because a batch that gives a link its first limit locks it before them. In
+        // the other order, two servers would wait for each other.
         try batch.look(Self.lockForCreation)
         // Two servers must not give one slug to links of two apps with a common host.
         try batch.look(Self.lockSlugs)
@@ -104,7 +104,7 @@ extension PostgreSQLWriter {
         try batch.run(Self.insertLimits, links.map(\.number), clicks)
     }
 
-    /// The lock that ``insertLimits`` takes otherwise; clicks and other creations of links do not wait for it.
+    /// The lock that ``insertLimits`` takes as well; clicks and other creations of links do not wait for it.
     private static let lockForCreation = PreparedStatement("LOCK TABLE link_limits IN ROW EXCLUSIVE MODE")
     private static let lockSlugs: PreparedStatement =
         "SELECT pg_advisory_xact_lock(\(AdvisoryLock.slugs.rawValue))"

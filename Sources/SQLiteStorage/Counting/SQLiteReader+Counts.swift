@@ -181,8 +181,8 @@ extension SQLiteWriter {
     static let addToConflicting: SQL = """
         ON CONFLICT DO UPDATE SET count = CAST(count + excluded.count AS INTEGER)
         """
-    /// Adds a row of 0 clicks for a campaign or link without clicks, because names are read from rows of
-    /// clicks, and ranked by them.
+    /// Adds a row of 0 clicks for a campaign or link without clicks, because the names are read from the
+    /// counts of clicks, and ranked by them.
     private static let addName: SQL = """
         INSERT INTO counts (\(CountRecord.columns))
         SELECT :scope, :campaign, :dimension, column1, column2, '', 'clicks', 0 \(spans) ON CONFLICT DO NOTHING

@@ -37,7 +37,7 @@ extension SQLiteWriter {
     }
 
     // ?1…?3 are the scope, the span and its start. The names of the JSON list ?5 are neither ranked nor changed; the
-    // counts of rare names are added to the first of these names. One statement takes the rows of at most 32 rare
+    // counts of rare names are added to the first name of the list. One statement takes the rows of at most 32 rare
     // names.
 
     /// The rows of the 32 most clicked campaigns after the first ?4.

@@ -34,7 +34,7 @@ extension SQLiteReader: DirectoryReader {
         return DirectoryCache.Snapshot(version: version, directory: directory, numbers: numbers)
     }
 
-    /// Returns the list settings of all apps, by the app's number and the setting's name.
+    /// Returns the settings of all apps whose values are lists, by the app's number and the setting's name.
     private func appFields() throws(SQLiteError) -> [Int64: [String: [String]]] {
         var fields: [Int64: [String: [String]]] = [:]
         try connection.statement(Self.selectAppFields).forEach { row in

@@ -42,7 +42,7 @@ extension SQLiteReader {
     static let linksBySlug: SQL = "\(selectLinks) WHERE slug = ?1"
     /// Selects the live links (not archived, not expired, with clicks left) among the campaign's newest 1,000 links.
     ///
-    /// If an operator has archived more than 1,000 links of a campaign, one of the newer links is usually live.
+    /// Even if an operator has archived more than 1,000 links of a campaign, one of the newest 1,000 is usually live.
     static let liveLinks: SQL = """
         SELECT \(linkColumns)
         FROM (
@@ -109,7 +109,7 @@ extension SQLiteReader {
         }
     }
 
-    /// Returns the exclusive upper bound of the numbers of the links that follow a link in a list.
+    /// Returns a number that is greater than the numbers of all links that follow a link in a list.
     ///
     /// If the link was deleted since the previous page, links of the same millisecond may come again.
     private func end(ofPageAfter link: LinkID) throws(SQLiteError) -> Int64 {

@@ -179,7 +179,7 @@ extension SQLiteReader: PostbackRows {
     }
 
     private static let selectEndpoints: SQL = "SELECT \(EndpointRecord.columns) FROM postback_endpoints"
-    /// 0 is ``OutboxRecord/sample``.
+    /// Selects sample events, whose `click` is 0 (``OutboxRecord/sample``), only if ?6 is true.
     private static let selectEvents: SQL = """
         SELECT id_high, id_low, type FROM outbox_events WHERE scope = ?1 AND (id_high, id_low) > (?2, ?3) AND id_high < ?4
         AND (?6 OR click IS NOT 0) ORDER BY id_high, id_low LIMIT ?5

@@ -24,8 +24,8 @@ struct ClickDevice {
     let signals: SignalHashes
     /// The fingerprints themselves, in the order of ``fingerprints``.
     private let ownFingerprints: [Fingerprint]
-    /// The members that the body lacks for a fingerprint; empty if there is one, or if ``ClickProvenance/basis`` limits
-    /// the recognition.
+    /// The members that the body lacks for a fingerprint; empty if there is a fingerprint, or if
+    /// ``ClickProvenance/basis`` limits the recognition.
     let missing: [String]
 
     init(

@@ -34,7 +34,7 @@ enum ApplePage {
         let newest = try await exchange.store(await store.applePostbacks(query)).postbacks
         let rows: [Count] = counts.map { Count(texts: $0.key, count: $0.value) }.sorted(by: Count.isGreater)
         let shown: [Count] = states.map { Count(texts: $0.key, count: $0.value) }.sorted(by: Count.isGreater)
-        // Live traffic includes the postbacks for development of apps whose settings say so.
+        // Live traffic includes development postbacks about the apps whose settings count them.
         let countsBoth = (filter.app.map { [$0] } ?? exchange.directory.apps)
             .contains { AppleEnvironment.development.isCounted(for: $0) }
         let environment: AppleEnvironment? = filter.isTest ? .development : countsBoth ? nil : .production

@@ -95,7 +95,7 @@ struct DashboardPage {
         }
     }
 
-    /// Writes the list of keys, which the script opens.
+    /// Writes the list of keyboard shortcuts, which the script opens.
     private static func help(_ html: inout HTML) {
         html.element("dialog", ["id": "keys", "aria-label": DashboardText.keys]) { html in
             html.element("h2", DashboardText.keys)

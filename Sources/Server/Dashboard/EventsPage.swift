@@ -30,7 +30,9 @@ struct EventPanel: Sendable {
     let title: String
     let table: TableText
     var note: String?
-    /// Returns the page about a row, which `isKnown` says to exist; nil for a row without one.
+    /// Returns the address of the page about a row; nil for a row without a page.
+    ///
+    /// `isKnown` states whether the row's name is the id of a stored link.
     var address: (@Sendable (_ name: String, _ isKnown: Bool, _ page: DashboardAddress) -> DashboardAddress?)?
     let rows: @Sendable (EventReport, _ now: Timestamp) -> [[String]]
 

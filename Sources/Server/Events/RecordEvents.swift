@@ -237,7 +237,7 @@ struct EventBodyReader {
         return source
     }
 
-    /// Adds the hashes of the installation and the user, and the click, that the event names.
+    /// Adds the click that the event names, and the hashes of the installation and the user that it names.
     private func addSubjects(to event: inout AppEvent, _ body: JSONBody) throws(APIError) {
         let install = try body.text("install_id", 255)
         let click = try body.text("click_id", 255)

@@ -39,7 +39,9 @@ public enum RateLimitClass: String, CaseIterable, Sendable {
     /// Apple's postbacks, which devices send without a key.
     case applePostbacks = "apple-postbacks"
 
-    /// The index of the limiter in an array, because every request reads it and a dictionary would hash the class.
+    /// The index of the class's limiter in an array.
+    ///
+    /// Every request reads a limiter, and a dictionary would hash the class each time.
     var index: Int {
         switch self {
         case .clicks: 0
@@ -154,7 +156,7 @@ package final class RateLimiter: Sendable {
         /// Nanoseconds of the monotonic clock at which the address's bucket is full again.
         var fullAt: [NetworkAddress: UInt64] = [:]
         var sharedFullAt: UInt64 = 0
-        /// The earliest time of the next search for full buckets, because searching for every new address costs too much.
+        /// The earliest time of the next search for full buckets; a search for every new address would cost too much.
         var nextSweep: UInt64 = 0
     }
 

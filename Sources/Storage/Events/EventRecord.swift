@@ -4,7 +4,7 @@ public import Attribution
 public struct AttributedInstall: Record, Equatable, Sendable {
     public let attribution: EventAttribution
     public let scope: Scope
-    /// Nil for a match without an installation id, which is stored once an event names its click.
+    /// Nil for a match without an installation id; such a match is stored once an event names its click.
     public var install: KeyedHash?
     /// 0…1; nil for an old claim that was stored without it.
     public let confidence: Double?

@@ -2,8 +2,8 @@ public import Attribution
 
 /// Detects drops in the match rates of all apps after each quarter of a day (a span of ``DriftHistory``).
 ///
-/// Each slice evaluates one app.
-/// If several processes have the database open, the one with the job's lease (the right to do it) evaluates.
+/// Each slice evaluates one app. If several processes have the database open, only the process with the job's lease
+/// (the right to do it) evaluates apps.
 public struct DriftJob<Reader: JobReader>: Job {
     public let name = JobName.drift
     public let share = 0.1
@@ -104,7 +104,8 @@ extension DriftHistory {
 public protocol DriftRows {
     associatedtype Failure: Error
 
-    /// Passes the counts of groups of clicks, or of launches, to `body`, by quarter of a day, name and metric.
+    /// Calls `body` with the counts of one side's groups (of clicks or of launches), one for each quarter of a day, name
+    /// and metric.
     func driftCounts(
         of scope: Scope,
         _ side: DriftSide,

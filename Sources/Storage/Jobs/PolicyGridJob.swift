@@ -21,7 +21,7 @@ public struct ReplaySettings: Sendable {
 ///
 /// It does so on request, and daily; the first daily comparison comes a day after the first launch.
 ///
-/// If several processes have the database open, the one with the job's lease (the right to do it) compares.
+/// If several processes have the database open, only the process with the job's lease (the right to do it) compares.
 ///
 /// The cost of an app's comparison is bounded for any traffic. At most ``PolicyGrid/eventLimit`` clicks and launches
 /// are in memory; they have hashes instead of texts, so with their replay they take some 100 MB. One read gets at most
@@ -67,7 +67,7 @@ public struct PolicyGridJob<Reader: ReportReader>: Job {
         if waiting.isEmpty { try begin(settings, at: now) }
         guard let app = waiting.last else { return Self.pause }
         guard try lease.isHeld(at: now, in: context) else {
-            // Another process compares all apps; a request here waits until it has ended.
+            // Another process compares all apps; a request to this process waits until that comparison has ended.
             if isDaily { (waiting, isDaily) = ([], false) }
             // The next comparison may start with another app, which must not get this one's events.
             (collection, replay) = (nil, nil)
@@ -204,7 +204,7 @@ struct EventCollection {
     /// each read is short.
     private static let minimumLength: Int64 = 1_000
     private static let maximumLength: Int64 = 21_600_000
-    /// If a piece has fewer events than this, and half as many rows as ``rowLimit``, the next piece is twice as long.
+    /// If a piece has fewer events than this, and fewer rows than half of ``rowLimit``, the next piece is twice as long.
     private static let fewEvents = 500
     /// The maximum number of events of a piece; a piece with more events is read again with an eighth of its length.
     static let readLimit = 10_000

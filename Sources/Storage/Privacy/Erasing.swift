@@ -13,7 +13,7 @@ public struct ErasureSlice: Sendable {
     var events: [EventRecord] = []
     /// Matches to which events are credited.
     var installs: [AttributedInstall] = []
-    /// Whether this is the last step of a pass, whose clicks are deleted already.
+    /// Whether this is the last step of a pass; earlier steps have deleted the pass's clicks.
     public var isLast = false
     /// Where the last step of a pass continues; see ``ErasureWriter/finishErasure(of:from:)``.
     var position: Int64 = 0
@@ -43,7 +43,7 @@ public protocol ErasureWriter: EventWriter {
     ///
     /// - Returns: the start of the next part; nil after the last one.
     func finishErasure(of clicks: [Int64], from position: Int64) throws(Failure) -> Int64?
-    /// Stores the names of erased rows, for exports.
+    /// Stores the names of erased rows (table and id), for exports.
     func insert(_ rows: [ErasedRecord]) throws(Failure)
     /// Returns the largest number of an erased row; 0 if there is no such row.
     ///
@@ -72,7 +72,7 @@ public protocol PrivacyRows {
     /// - Returns: the clicks, and the start of the next part; nil after the last one.
     func clicks(ofInstall install: KeyedHash, in scope: Scope, from position: Int64)
         throws(Failure) -> (clicks: [UInt64], next: Int64?)
-    /// Returns the learnt sums of a family after a key, in the order of their keys.
+    /// Returns the learnt sums of a family whose keys are greater than `key`, in the order of their keys.
     func learntSums(of scope: Scope, _ family: CounterFamily, after key: Int64, atMost limit: Int)
         throws(Failure) -> [(key: Int64, sum: Double)]
     /// Returns the newest records of erasures, the newest first.
@@ -82,7 +82,7 @@ public protocol PrivacyRows {
 }
 
 extension WriteTransaction {
-    /// Deletes the rows of a slice, names them, and adds their counts to the record.
+    /// Deletes the rows of a slice, stores their names, and adds their counts to the record.
     func perform(_ slice: ErasureSlice) throws(Failure) -> Written {
         var record = slice.record
         record.counts = PrivacyCounts()
@@ -135,7 +135,8 @@ extension WriteTransaction {
         return .erased(record.counts, next: next)
     }
 
-    /// Stores the names of erased rows under numbers of the current time, so that running exports end before them.
+    /// Stores the names of erased rows under numbers of the current time, so that an export that is running ends before
+    /// these numbers.
     func name(
         _ rows: [(high: UInt64, low: UInt64)],
         of table: ExportTable,

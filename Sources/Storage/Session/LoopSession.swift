@@ -77,8 +77,9 @@ extension DatabaseSession {
         }
     }
 
-    /// Stores the pending increments if there are other servers, which need them: the learning job would store them
-    /// only seconds later, and a simulation plays hours in that time.
+    /// Stores the pending increments at once if there are other servers, which need them.
+    ///
+    /// The learning job would store them only seconds later, and a simulation plays hours in that time.
     private func storeForOtherServers() async throws(StoreError) {
         if loop.state.learnt.hasOtherServers { try await storeLearnt() }
     }

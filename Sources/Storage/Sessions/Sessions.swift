@@ -2,7 +2,7 @@ public import Attribution
 
 /// A change of the dashboard's sessions.
 public enum SessionChange: Sendable {
-    /// Stores a session, and deletes the sessions and sign-in links that have ended when it starts.
+    /// Stores a session, and deletes the sessions and sign-in links that ended before its start.
     case start(DashboardSession)
     /// Stores a session in place of a valid sign-in link; ``Written/flag(_:)`` is false if there is no such link.
     case startByLink(DashboardSession, KeyDigest)

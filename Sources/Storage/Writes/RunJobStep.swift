@@ -39,8 +39,9 @@ extension WriteTransaction {
 
     /// Takes or renews a lease; returns false if another process has it, or if the lease would have ended already.
     ///
-    /// A write may wait for a long time, and another process may have taken the lease meanwhile. Compared with the old
-    /// `now` of this write, that lease would seem to end too late, and this process would take the lease away.
+    /// A write may wait for a long time, and another process may have taken the lease meanwhile. At the old
+    /// `now` of this write, the end of that lease would seem too far away to be valid, and this process would take the
+    /// lease away.
     func take(_ lease: JobLease) throws(Failure) -> Bool {
         let age = state.configuration.clock.now().milliseconds(since: lease.now)
         guard age < lease.milliseconds else { return false }

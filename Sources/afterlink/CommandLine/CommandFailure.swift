@@ -46,7 +46,7 @@ package struct CommandFailure: Error, Equatable, Sendable {
 
     static func because(_ explanation: String) -> Cause { Cause(exitCode: .failed, explanation: explanation) }
 
-    /// Creates the first half of a failure that the system's error at a path of a setting has caused.
+    /// Creates the first half of a failure, whose cause is a system error at a path that a setting names.
     static func because(_ explanation: String, _ error: SystemError) -> Cause {
         let explanation = "\(explanation): \(error.text)."
         return Cause(exitCode: error.exitCode, explanation: explanation, remedy: error.remedy)

@@ -31,7 +31,7 @@ struct DatabaseMove {
         }
         var source = target
         (source.database, source.secretFile) = (path, nil)
-        // By default the servers use the file's keys where they are.
+        // By default the servers use the key files of the SQLite database in their present folder.
         target.serverKeyFile = source.serverKeyPath
         (self.source, self.target) = (source, target)
     }
