@@ -71,7 +71,7 @@ extension Engine {
         }
     }
 
-    /// Sends the stored events, batch by batch, and returns whether no event is left.
+    /// Sends the stored events, batch by batch, and returns whether no event is left; false after an opt-out too.
     func flush() async -> Bool {
         await saveEvents()
         // One process sends at a time, so that the events arrive in order.

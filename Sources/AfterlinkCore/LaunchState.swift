@@ -119,7 +119,7 @@ struct LaunchState: Hashable, Sendable, Codable {
         }
     }
 
-    /// Returns a match for the app as ``take()`` does; nil if there is none.
+    /// Returns a match for the app as ``take()`` does; nil if there is none, or if the app has opened its link already.
     mutating func takeLink() -> Link? {
         guard phase == .answered, case .match(let link) = answer, !isOfOpenedLink(link),
             case .match = take()

@@ -20,7 +20,7 @@ public final class MatchingModel: Sendable {
     public let launches: Double
     /// The number of launches that only a fingerprint could recognise; older ones count in full.
     ///
-    /// In a database of an earlier version, which stored only ``launches``, it is at least ``launches``.
+    /// Earlier versions stored only ``launches``, so the number is at least ``launches``.
     private let launchCount: Double
     public let launchesWithAddress: Double
     /// The share of clicks whose address is known, 0…1.

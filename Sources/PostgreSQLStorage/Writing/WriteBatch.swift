@@ -247,8 +247,10 @@ extension WriteBatch {
 
 /// Reads and locks rows.
 extension WriteBatch {
-    /// Reads, in one trip, what the writes of a batch need, and in a second trip the clicks that
-    /// installations and idempotency keys refer to.
+    /// Reads, in one trip, what the writes of a batch need, and in a second trip the clicks that installations and
+    /// idempotency keys refer to.
+    ///
+    /// If a write limits the clicks of a link, an earlier trip reads whether the link has a limit already.
     func prepare(_ writes: some Collection<Write>, _ transaction: WriteTransaction<PostgreSQLWriter>)
         throws(PostgreSQLError)
     {

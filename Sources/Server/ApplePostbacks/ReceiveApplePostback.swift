@@ -38,8 +38,8 @@ enum ReceiveApplePostback {
     ///
     /// A postback that is not verified is stored too: Apple may use a new key before this program knows it.
     ///
-    /// - Throws: 400 for a body that Apple cannot have sent; 500 while the store cannot write, because by Apple's
-    ///   documentation devices send a postback again only after that status.
+    /// - Throws: 413 for a body that is too long; 400 for any other body that Apple cannot have sent; 500 while the store
+    ///   cannot write, because by Apple's documentation devices send a postback again only after that status.
     private static func receive(_ framework: ApplePostback.Framework, _ exchange: inout Exchange)
         async throws(APIError) -> Response
     {

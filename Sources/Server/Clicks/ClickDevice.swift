@@ -17,8 +17,9 @@ struct ClickDevice {
     let primary: Fingerprint?
     /// Whether the caller's fingerprint differs from all fingerprints that are made from the signals.
     let isContradictory: Bool
-    /// The canonical values as a line; only the platform for a click that is counted and never matched; nil
-    /// for any other click without signals.
+    /// The canonical values as a line, or only the platform for a click that is counted and never matched.
+    ///
+    /// Nil for a click without signals, unless ``ClickProvenance/basis`` limits the recognition.
     let canonicalText: String?
     /// Hashes of the values that a fingerprint may lack.
     let signals: SignalHashes
