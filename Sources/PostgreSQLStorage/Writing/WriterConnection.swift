@@ -17,7 +17,9 @@ final class WriterConnection {
     /// If the server cannot reach the database for too long, another server may take its number. This
     /// server then takes another number.
     private(set) var server: ServerRow
-    /// The address at which this server serves the dashboard; written again if the server gets another number.
+    /// The addresses at which this server serves the dashboard, separated by blanks.
+    ///
+    /// They are written again if the server gets another number.
     var dashboard = ""
     private(set) var isInTransaction = false
     /// The number of the last transaction; each transaction raises it by one.

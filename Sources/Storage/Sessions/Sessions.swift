@@ -11,7 +11,7 @@ public enum SessionChange: Sendable {
     case end(KeyDigest, by: AuditActor)
     /// Deletes all sessions except one.
     case endAll(but: KeyDigest, by: AuditActor)
-    /// Stores the address at which this server serves the dashboard.
+    /// Stores the addresses at which this server serves the dashboard, separated by blanks; an empty text deletes them.
     case setDashboard(String)
 }
 
@@ -22,7 +22,7 @@ public protocol SessionRows {
     func session(_ digest: KeyDigest) throws(Failure) -> SessionRecord?
     /// Returns all sessions, the newest first.
     func sessions() throws(Failure) -> [SessionRecord]
-    /// Returns the addresses of the running servers' dashboards.
+    /// Returns the addresses of each running server's dashboard, separated by blanks.
     func dashboards() throws(Failure) -> [(server: Int64, url: String)]
 }
 
