@@ -67,7 +67,7 @@ extension CanonicalSignals {
     ///
     /// These are the screen's width in pixels, if there is only one possibility, and its size in points. The
     /// version of the system is compared as ``OSRelease``, and every form contains the other components. For
-    /// platforms other than iOS the list is empty: every form of Android also contains the width.
+    /// platforms other than iOS the list is empty: each of their forms contains the width or the whole screen.
     public func evidence(data: DeviceData = .embedded) -> [LaunchSignals.Value] {
         guard platform == .ios else { return [] }
         var values: [LaunchSignals.Value] = []

@@ -166,7 +166,9 @@ final class RunningService: Sendable {
         }
     }
 
-    /// Stores the URL at which the dashboard is served, for `afterlink dashboard`; returns a warning if that failed.
+    /// Stores the URLs at which the dashboard is served, separated by blanks, for `afterlink dashboard`.
+    ///
+    /// - Returns: a warning if that failed.
     private static func stored(_ url: String, in sessions: any SessionStore) async -> [String] {
         do throws(StoreError) {
             let isNews = url.isEmpty ? try await !sessions.dashboards().isEmpty : true
