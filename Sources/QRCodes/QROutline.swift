@@ -51,7 +51,8 @@ struct QROutline {
 
     /// Returns the direction in which an outline leaves the top left corner of the module at `index`.
     private func nextDirection(after direction: Int, at index: Int) -> Int {
-        // The four modules around the corner: for each direction, the module on the right of an edge in that direction.
+        // The four modules around the corner; `around[d]` is on the right of an edge that leaves the corner in
+        // direction `d`.
         let around: [4 of Int] = [index, index - 1, index - 1 - side, index - side]
         guard isDark[around[direction]] else { return (direction + 1) % 4 }
         return isDark[around[(direction + 3) % 4]] ? (direction + 3) % 4 : direction

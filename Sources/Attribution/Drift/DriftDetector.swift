@@ -126,7 +126,7 @@ public struct DriftDetector {
         return drop.rate >= (1 - Self.recoveredShare) * drop.expected ? .recovered : nil
     }
 
-    /// Returns the numbers of clicks that a group's matches come from.
+    /// Returns the daily numbers of clicks that can lead to a group's matches.
     private func supply(of group: DriftGroup) -> DriftSeries.Supply {
         guard group.side == .launch else { return .ownTrials }
         guard case .value = group.platform
@@ -192,7 +192,7 @@ public struct DriftReading: Equatable, Sendable {
     ///
     /// Nil if the status is ``Status/learning``.
     ///
-    /// The newest days are at most the seven of ``recent``, and fewer if less than two weeks are known.
+    /// The newest days are the seven days of ``recent``, or fewer days if the counts cover less than two weeks.
     public let usualRate: Double?
     /// The current alarm; nil unless ``Status/falling``.
     public let alarm: DriftAlarm?

@@ -8,8 +8,8 @@
 public enum ModelUpdates {
     /// Adds the updates of a recorded click; callers must omit robots' clicks and repeated posts.
     ///
-    /// `forms` are the forms by which the click can be found, each once; `relativeClickRate` is the model's
-    /// rate when the click came.
+    /// `forms` are the forms by which the click can be found, each once. `relativeClickRate` is the rate of clicks
+    /// when the click came, as a multiple of the average.
     public static func addClick(
         at: Timestamp,
         platform: Platform,
@@ -43,8 +43,8 @@ public enum ModelUpdates {
     /// Callers must omit replays, launches that lost their click to another launch, and repeated checks,
     /// which ``RecentLaunches`` recognises.
     ///
-    /// The evidence is the input of the verdict, and is empty for a launch without a live click. The
-    /// fingerprint is the first word of a keyed hash.
+    /// `evidence` is the evidence from which the ``Verdict`` on the launch was computed; it is empty for a launch
+    /// without a live click. `fingerprint` is the first word of a keyed hash.
     public static func addLaunch(
         _ launch: LaunchTraits,
         _ evidence: CandidateEvidence,

@@ -3,7 +3,7 @@ struct TokenSet: Sendable {
     private let tokens: [[UInt8]]
     /// For each byte, the positions in `tokens` of the words that start with it.
     private let byFirstByte: [[Int]]
-    /// A bit for each pair of bytes that starts a token; most positions of a text need only this test.
+    /// A bit for each pair of bytes, set if a word starts with the pair; most positions of a text need only this test.
     private let pairs: [UInt64]
 
     /// Creates the set of words, each of at least two bytes; ``firstMatch(in:)`` prefers earlier words.

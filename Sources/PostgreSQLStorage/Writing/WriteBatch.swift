@@ -30,7 +30,8 @@ final class WriteBatch {
         /// The clicks whose answers were marked as delivered or undelivered.
         var marked: Set<Int64> = []
     }
-    /// A learnt counter; a write that adds to it also creates it if there is room.
+    /// A learnt counter; a write that adds to it also creates it, if the database may store further counters of its
+    /// family (`hasRoom`).
     struct LearntKey: Hashable {
         let scope: Scope
         let key: CounterKey
@@ -44,8 +45,8 @@ final class WriteBatch {
     /// The rows that the transaction has read and changed.
     var rows = TransactionRows()
     private var changes = Changes()
-    /// The transaction's additions to counts of links and to named values; additions to other counts join
-    /// them at its end.
+    /// The transaction's additions to counts of links and to named values; at the end of the transaction,
+    /// `payload` also gets the additions to other counts.
     var payload = CountPayload() { didSet { changeCount += 1 } }
     private var saved: (rows: TransactionRows, changes: Changes, payload: CountPayload)?
     private var statements: [SlotStatement: PreparedStatement] = [:]
@@ -66,7 +67,7 @@ final class WriteBatch {
     private var linkIDs: [Int64: LinkID] = [:]
 
     /// If the writer has made more statements than this, it renews the connection: PostgreSQL keeps all of
-    /// them, and each day needs others.
+    /// them, and each day has statements of its own.
     private static let maximumStatements = 64
     private static let maximumLinkIDs = 20_000
 
@@ -116,10 +117,11 @@ final class WriteBatch {
         changes.learnt = changes.learnt.reduce(into: [:]) { $0[$1.key] = change($1.key, $1.value) }
     }
 
-    /// Sends the matches of the transaction's claims, before events are written that may be credited to them.
+    /// Sends the matches of the transaction's claims; call it before writing events, which may be credited to these
+    /// matches.
     func sendInstalls() throws(PostgreSQLError) { try send(.attributedInstall) }
 
-    /// Sends the transaction's events of the outbox, before an erasure deletes the events about a row.
+    /// Sends the transaction's events of the outbox, so that an erasure that follows deletes these, too.
     func sendPostbacks() throws(PostgreSQLError) {
         try send(.outboxEvent)
         try send(.postback)
@@ -194,7 +196,7 @@ extension WriteBatch {
     ///
     /// This order, and the order of the rows of each statement, are the same in all transactions. So if two servers
     /// write the same rows, the second server waits for the first one. Both may wait for each other only if one of them
-    /// has no room for some learnt counters. Then PostgreSQL ends one transaction, and its batch is done again.
+    /// may not create some learnt counters. Then PostgreSQL ends one transaction, and its batch is done again.
     func flush(to steps: inout StatementBatch) {
         for (key, sum) in changes.learnt {
             append(key.hasRoom ? .learntCounter : .knownCounter) { row in
@@ -282,7 +284,7 @@ extension WriteBatch {
         try read(needs)
     }
 
-    /// Reads rows in one trip; the rows to lock come first.
+    /// Reads rows in one trip; locks those of installations, clicks, links and epochs, in this order.
     func read(_ needs: RowNeeds) throws(PostgreSQLError) {
         guard !needs.isEmpty else { return }
         let clicks = grouped(needs.clicks) {
@@ -381,7 +383,7 @@ extension WriteBatch {
         }
     }
 
-    /// Records that the rows do not exist; rows that were found then replace these records.
+    /// Records that the rows do not exist; the caller then replaces these records by the rows that it found.
     private func addAbsence(_ needs: RowNeeds) {
         if needs.targets { (rows.endpoints, rows.appsWithClickIDs) = ([], []) }
         for key in needs.installs where rows.installs[key] == nil {
@@ -470,7 +472,7 @@ extension WriteBatch {
         return id
     }
 
-    /// Records the newest click, before the transaction can fail.
+    /// Notes the newest click; a failure of the transaction does not undo this.
     func noteNewest(_ click: Int64) { newest = max(newest, click) }
 }
 #endif

@@ -10,7 +10,7 @@ struct DashboardVisit {
     let formToken: String
     /// The address of the request.
     private(set) var address: DashboardAddress
-    /// What a form has sent; nothing for a page.
+    /// The fields that a form has sent; empty for a request that only shows a page.
     let form: DashboardForm
     /// The apps and keys that the session's key may see.
     let directory: Directory
@@ -18,7 +18,7 @@ struct DashboardVisit {
     /// Whether the session may change anything; pages show their forms only then.
     var mayChange: Bool { key?.kind != .read }
 
-    /// The same visit, but without the choices in its address.
+    /// The same visit, but without the query items of its address.
     var withoutChoices: DashboardVisit {
         var visit = self
         visit.address = DashboardAddress(address.path)

@@ -18,7 +18,7 @@ public struct Columns: Sendable, ExpressibleByArrayLiteral {
 /// A row of a table, whose columns are listed once.
 ///
 /// ``write(to:)`` puts and ``init(_:)`` gets the columns by name, in the order of ``columns``. In a debug build both
-/// trap if a name and its position differ; a release build does not contain the names.
+/// trap if a name is not the next one in ``columns``; a release build does not contain the names.
 ///
 /// A statement with more than six parameters takes a record.
 public protocol Record {
@@ -122,7 +122,7 @@ public protocol RowReader {
     mutating func getOptionalText(_ column: StaticString) -> String?
 }
 
-/// Values that a column always has: NULL is read as 0, as false or as empty.
+/// Reads columns that always have a value; if one is NULL all the same, its value is 0, false or empty.
 extension RowReader {
     @inlinable
     public mutating func get(_ column: StaticString) -> Int64 { getInteger(column) }

@@ -53,7 +53,8 @@ enum CheckHealthCommand {
         Console.print("ready")
     }
 
-    /// Explains a status 400 or a response that is not HTTP; perhaps only one of the server and the request uses TLS.
+    /// Explains a status 400 or a response that is not HTTP; perhaps the server uses TLS and the request does not, or
+    /// the reverse.
     private static func misunderstanding(at address: ListenAddress, overTLS: Bool) -> CommandFailure {
         guard let other = try? Exchange(address, overTLS: !overTLS).get("/readyz"), other.status != 400 else {
             return CommandFailure.because("The server at \(address) is not Afterlink.")

@@ -92,7 +92,7 @@ struct OpenFile: ~Copyable, Sendable {
     /// Whether users other than the owner have any right to the file.
     func isOpenToOthers() throws(SystemError) -> Bool { try status().st_mode & 0o077 != 0 }
 
-    /// Whether only the owner, and a group that was chosen for that, can read the file; see ``FileModes``.
+    /// Whether only the owner can read the file, or also a group with which the file is shared; see ``FileModes``.
     func isFitForSecrets() throws(SystemError) -> Bool { FileModes.isFitForSecrets(try status()) }
 
     private func status() throws(SystemError) -> stat {
@@ -130,7 +130,7 @@ struct SystemError: Error, Equatable {
 
     static let roomAdvice = "Make room on the disk and try again."
 
-    /// What to do about an error that has one remedy at every path; nil for other errors.
+    /// What to do about the error, if this is the same for every path; nil for other errors.
     var remedy: String? { [ENOSPC, EDQUOT].contains(number) ? Self.roomAdvice : nil }
 
     /// The error as text, as in `cannot open /var/lib/x: Permission denied`.

@@ -1,6 +1,6 @@
 internal import Attribution
 
-/// The sentences of the page on Apple's postbacks, and of the probes of their receivers.
+/// The sentences of the page on Apple's postbacks, and of the test whether postbacks can reach the server.
 extension DashboardText {
     static let apple = "Apple"
     static let appleExplained =

@@ -38,7 +38,8 @@ struct KeyCopy {
     /// - Parameters:
     ///   - backup: the backup's path.
     ///   - publish: gives the backup its name.
-    /// - Throws: what `publish` throws; the previous files are restored then.
+    /// - Throws: what `publish` throws, after the previous files are restored; or an error if a file of keys cannot be
+    ///   written.
     func accompany(_ backup: String, _ publish: () throws -> Void) throws {
         let paths = [backup + Self.serverSuffix, backup + Self.addressSuffix]
         let former = paths.map { path in (text: Self.text(at: path), exists: TextFile.exists(path)) }
