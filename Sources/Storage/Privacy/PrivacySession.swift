@@ -26,8 +26,8 @@ extension DatabaseSession where Backend.Reader: ReportReader {
         let windows = try loop.directory().policy(of: subject.app)?.windows ?? MethodWindows()
         var found = try await find(subject)
         var erased: [Scope: [Int64]] = [:]
-        var (hasMore, hasWaited) = (true, false)
-        while hasMore {
+        /// Erases the found rows, and finds the rows that are left: one pass finds a limited number.
+        func erasePass() async throws(StoreError) {
             for var slice in Self.slices(of: found, record, windows) {
                 var next: Int64? = slice.position
                 while let position = next {
@@ -40,16 +40,15 @@ extension DatabaseSession where Backend.Reader: ReportReader {
                 }
             }
             for home in found.clicks { erased[home.click.scope, default: []].append(home.click.number) }
-            // One pass finds a limited number of rows. Rows from after the erasure's time do not start another pass: a
-            // busy network sends some in each pass.
             found = try await find(subject, erased)
-            hasMore = found.hasRows(through: record.at)
-            guard !hasMore, !hasWaited else { continue }
-            // Another process may have answered a check before the erasure and not stored its record yet. The record has the
-            // time of that process's clock, so the last pass erases rows of any time.
-            hasWaited = true
-            guard let stored = try await findLater(subject, erased) else { continue }
-            (found, hasMore) = (stored, !stored.counts.isEmpty)
+        }
+        // Rows from after the erasure's time do not start another pass: a busy network sends some in each pass.
+        repeat { try await erasePass() } while found.hasRows(through: record.at)
+        // Another process may have answered a check before the erasure and not stored its record yet. The record has the
+        // time of that process's clock, so this pass erases rows of any time.
+        if let stored = try await findLater(subject, erased) {
+            found = stored
+            repeat { try await erasePass() } while found.hasRows(through: record.at)
         }
         var end = ErasureSlice(record: record, scopes: found.scopes, windows: windows)
         end.isComplete = true
