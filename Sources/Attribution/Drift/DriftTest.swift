@@ -20,9 +20,9 @@ struct DriftDrop: Equatable {
 ///
 /// Each of ``windows`` is a number of newest days. The test compares two likelihoods of the newest days' counts: one
 /// with the rate of the days before, one with the newest days' own rate. The past has the weight of a number of trials:
-/// the number that would make a rate as uncertain as the rate of the past. So a short past proves little. The logarithm
-/// of the ratio of the two likelihoods is divided by the dispersion, the factor by which days of the past differ more
-/// than by chance (quasi-likelihood). So the usual variation within a week is not significant.
+/// the number that would make a rate as uncertain as the rate of the past. So a short past proves little. The test
+/// divides the logarithm of the likelihood ratio by the dispersion: the factor by which past days differ more than by
+/// chance (quasi-likelihood). So the usual variation within a week is not significant.
 ///
 /// The rate is compared with two expectations, and the smaller significance counts. One is the group's own past,
 /// lowered if the numbers of clicks explain a lower rate. The other is that past, changed as much as the rest of the

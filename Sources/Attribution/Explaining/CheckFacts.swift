@@ -166,7 +166,7 @@ public struct CheckFacts: Equatable, Sendable {
     }
 
     private mutating func add(_ evidence: CandidateEvidence) {
-        // Of some candidates, only the first half of the identifier is known.
+        // Some candidates have only the first half of their click's identifier.
         let candidate = evidence.candidates.first { $0.click.high == click?.high }
         guard let candidate else { return }
         platformForm = candidate.platformForm

@@ -28,8 +28,8 @@ struct QuestionStatements {
     private static let maximumSearched = 4096
 
     static func text(_ kind: QuestionKind, _ slots: [Int64], onCitus isCitus: Bool = false) -> SQLText {
-        /// The condition on the bucket `b` of a hash, or of a click's number; `count` parameters come before the list
-        /// of buckets.
+        /// The condition on the bucket `b` of a hash or a click's number. The parameter with the list of buckets follows
+        /// `count` other parameters.
         func bucket(_ b: StaticString, of hash: StaticString, _ count: Int) -> SQLText {
             let condition: SQLText = "\(b) = (\(hash) & 63)"
             return isCitus ? "\(condition) AND \(b) = ANY ($\(count + 1))" : condition

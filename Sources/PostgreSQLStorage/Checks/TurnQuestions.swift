@@ -11,8 +11,8 @@ internal import Threads
 /// ask it have given up. The statements of a turn are one transaction with one synchronisation. If one statement fails,
 /// the others are executed again, and only the checks that need the failed one fail.
 ///
-/// Citus plans every statement anew on two nodes. The planning takes longer than the execution, so on Citus a turn
-/// usually waits until the turn before it has its answers.
+/// Two nodes of Citus plan every statement anew, which takes longer than the execution. So on Citus, a turn usually
+/// waits until the turn before it has its answers.
 ///
 /// It belongs to the thread of its loop, which it never blocks.
 final class TurnQuestions {
@@ -162,8 +162,8 @@ final class TurnQuestions {
         guard !groups.isEmpty else { return }
         var missingCount = groups.count
         (underWay, sentAt) = (underWay + 1, now())
-        // Each statement has a snapshot of its own. A check that reads a claimed click must also find the installation
-        // that has claimed it, so installations are read last.
+        // Each statement has a snapshot of its own. If a check reads a claimed click, it must also find the installation
+        // of the claim. So the statements about installations come last.
         let order = groups.filter { $0.key.kind != .install } + groups.filter { $0.key.kind == .install }
         for (group, asked) in order {
             let kind = group.kind

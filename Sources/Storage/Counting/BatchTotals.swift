@@ -94,8 +94,8 @@ struct BatchTotals: Sendable {
         events[event, default: 0] += 1
         drift.add(DriftCount(trials: 1, matches: 1), of: request.launch, in: scope, at: now)
         drift.add(DriftCount(matches: 1), of: facts.driftGroup, in: scope, at: now)
-        // If the window has changed since the click, the live clicks include it under another second of expiry until
-        // that second has passed.
+        // The window may have changed since the click. The live clicks then contain the click under its former second of
+        // expiry, and lose it when that second has passed.
         let end = request.windows.fingerprintEnd(of: facts)
         for expiry in (retired + [end]) where expiry >= now {
             counts.addLive(-1, of: scope, expiringAt: expiry)
