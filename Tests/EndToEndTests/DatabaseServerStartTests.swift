@@ -184,7 +184,7 @@ struct DatabaseServerStartTests {
         for read in reads { #expect(try Polling.until { try read() == 200 }) }
         wire.set(.swallow([.toDatabase, .toServer]))
         for read in reads + reads {
-            let watch = Stopwatch(of: server.identifier)
+            let watch = ServerStopwatch(of: server.identifier)
             #expect(try read() == 503)
             #expect(watch.elapsed < .seconds(3))
         }
@@ -192,7 +192,7 @@ struct DatabaseServerStartTests {
         let clients = try (0..<6).map { _ in try HTTPTestClient(port: main) }
         let fields = "Host: 127.0.0.1\r\nAuthorization: Bearer \(key)"
         let request = "GET /admin/api/audit HTTP/1.1\r\n\(fields)\r\n\r\n"
-        let watch = Stopwatch(of: server.identifier)
+        let watch = ServerStopwatch(of: server.identifier)
         for client in clients { client.client.send(request) }
         for client in clients { #expect(try client.receive().status == 503) }
         #expect(watch.elapsed < .seconds(3))

@@ -164,7 +164,7 @@ struct FaultTests {
         #expect(try connection.click(fingerprint(1)).status == 201)
         // The sync does not end before the response.
         try disk.set(.stuckSync)
-        let watch = Stopwatch(of: server.identifier)
+        let watch = ServerStopwatch(of: server.identifier)
         let first = try connection.check(fingerprint(1))
         #expect(first.status == 503)
         #expect(watch.elapsed < .seconds(5), "long before an SDK gives up")

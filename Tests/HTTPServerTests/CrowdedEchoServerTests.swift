@@ -36,7 +36,7 @@ struct CrowdedEchoServerTests {
         let perConnection = (process.figures.residentByteCount - before) / crowd.count
         #expect(perConnection <= 16 * 1024)
         for _ in 0..<20 {
-            let watch = Stopwatch(of: process.identifier)
+            let watch = ServerStopwatch(of: process.identifier)
             let newcomer = try RawClient(port: process.port)
             #expect(try newcomer.ask(get).status == 200)
             #expect(try other.ask(get).status == 200)

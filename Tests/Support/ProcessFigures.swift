@@ -46,10 +46,11 @@ public struct ProcessFigures: Sendable {
         return (Int(fields[11]) ?? 0) + (Int(fields[12]) ?? 0)
     }
 
-    /// How long the threads that run have been ready to run while others had the cores, summed up.
-    public var waitForCores: Duration {
+    /// How long each thread has been ready to run while others had the cores, by the thread's id.
+    public var waitsForCores: [String: Duration] {
         let threads = (try? FileManager.default.contentsOfDirectory(atPath: "\(folder)/task")) ?? []
-        return threads.reduce(.zero) { $0 + Self.waitForCores(ofThreadIn: "\(folder)/task/\($1)") }
+        let waits = threads.map { ($0, Self.waitForCores(ofThreadIn: "\(folder)/task/\($0)")) }
+        return Dictionary(uniqueKeysWithValues: waits)
     }
 
     /// How long a thread has been ready to run while others had the cores; zero once it is gone.

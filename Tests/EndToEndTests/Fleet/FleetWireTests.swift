@@ -76,7 +76,7 @@ extension FleetTests {
         let end = ContinuousClock.now + .seconds(isLong ? 60 : 3)
         while ContinuousClock.now < end {
             for (number, connection) in connections.enumerated() {
-                let watch = Stopwatch(of: servers[number].identifier)
+                let watch = ServerStopwatch(of: servers[number].identifier)
                 let reply = try connection.check(fingerprint(number))
                 longest = max(longest, watch.elapsed)
                 #expect(reply.status == 503 && reply.fields["retry-after"] != nil)
